@@ -4,8 +4,8 @@
 //!
 //! Logging takes no time and is no event: nothing that decides reads what is here.
 
+use crate::layers::Programs;
 use crate::queue::NEVER;
-use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_workload::program::{Logged, Op, Program};
 
@@ -116,10 +116,10 @@ impl Activations {
     }
 }
 
-impl Sim<'_> {
+impl Programs<'_> {
     /// A pass of `task` begins.
     pub fn pass_begins(&mut self, task: usize) {
-        self.activations.passes[task].again(self.now);
+        self.activations.passes[task].again(self.balancer.now);
     }
 
     /// A run event of `task` begins.
@@ -144,9 +144,9 @@ impl Sim<'_> {
     pub fn comes_to_timer(&mut self, task: usize, point: u64) {
         let pass = &mut self.activations.passes[task];
         pass.waits = true;
-        pass.slack = point as i64 - self.now as i64;
+        pass.slack = point as i64 - self.balancer.now as i64;
         pass.slack_sum = pass.slack_sum.saturating_add(pass.slack);
-        if point <= self.now {
+        if point <= self.balancer.now {
             pass.wu_lat = 0;
             self.activations.logs[pass.log as usize].missed += 1;
         }

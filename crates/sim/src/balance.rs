@@ -52,7 +52,7 @@ pub(crate) use itmt::{Itmt, describe};
 pub(crate) use pack::Packing;
 
 use crate::kernel::{Bounds, MisfitStatus};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues, World};
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
@@ -105,7 +105,7 @@ struct Level {
 #[repr(C)]
 #[derive(Debug, Clone)]
 pub(crate) struct CpuBalance {
-    /// What [`Sim::rq_changed`] last saw.
+    /// What [`Balancer::rq_changed`] last saw.
     count: Count,
     /// Load of a current task that is too big for the CPU, else 0.
     misfit_load: u32,
@@ -291,7 +291,89 @@ fn cache_nice_tries(domain: &Domain) -> u32 {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    fn cores_of_groups(&self) -> Table<u32> {
+        let first_of_core = |cpu: u32| match self.core.places[cpu as usize].smt_domain {
+            NO_DOMAIN => true,
+            core => self.core.domains[core as usize].span.iter().next() == Some(cpu),
+        };
+        let cores = |group: &Group| match group.child {
+            NO_DOMAIN => 1,
+            child => {
+                let span = &self.core.domains[child as usize].span;
+                span.iter().filter(|&cpu| first_of_core(cpu)).count() as u32
+            }
+        };
+        of_groups(self.core.groups.iter().map(cores).collect())
+    }
+
+    fn shared_domains(&self) -> Table<u32> {
+        let mut domains = vec![NO_DOMAIN; self.core.llcs.len()];
+        for place in self.core.places.iter() {
+            let domain = match place.shared == place.llc {
+                true => place.llc_domain,
+                false => place.asym_domain,
+            };
+            if domain != NO_DOMAIN {
+                domains[place.shared as usize] = domain;
+            }
+        }
+        of_groups(domains)
+    }
+
+    /// `idle_cpu()`: idles, and nothing is on its way to it.
+    #[inline]
+    fn is_idle(&self, cpu: usize) -> bool {
+        self.cpus[cpu].balance.count.idle_cpus != 0
+    }
+
+    /// Has time for fair tasks on `cpu` shrunk below what `pct` tolerates (`check_cpu_capacity`)?
+    #[inline]
+    fn capacity_reduced(&self, cpu: usize, pct: u32) -> bool {
+        let view = &self.core.cpus[cpu];
+        u64::from(view.capacity) * u64::from(pct) < u64::from(view.capacity_orig) * 100
+    }
+
+    /// Bounds of the interval between two attempts at a level, ms.
+    fn bounds(&self, cpu: usize, level: usize) -> (u32, u32) {
+        let domain = self.domain(cpu, level);
+        let is = |flag: u32| domain.flags & flag != 0;
+        match self.kernel.balance.interval.bounds {
+            Bounds::ByLevel if is(domain_flag::SMT) => (1, 2),
+            Bounds::ByLevel if !is(domain_flag::NUMA) => (1, 4),
+            Bounds::ByLevel | Bounds::Weight => (domain.weight, 2 * domain.weight),
+        }
+    }
+
+    /// Domain of `cpu` at `level`.
+    #[inline]
+    fn domain(&self, cpu: usize, level: usize) -> &Domain {
+        &self.core.domains[self.core.places[cpu].domain[level] as usize]
+    }
+}
+
+impl Queues<'_> {
+    /// What counts of `task`, which is too big for `cpu`.
+    fn misfit_load(&self, cpu: usize, task: u32) -> u32 {
+        let load = self.task_h_load(task);
+        let movable = || self.views[task as usize].nr_cpus_allowed > 1;
+        let to_bigger = || {
+            let capacity = |cpu: usize| self.core.cpus[cpu].capacity_orig;
+            let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
+            allowed
+                .iter()
+                .any(|other| capacity(other as usize) > capacity(cpu))
+        };
+        match self.kernel.balance.misfit_status {
+            MisfitStatus::Any => load,
+            MisfitStatus::Movable if movable() => load.max(1),
+            MisfitStatus::MovableToBigger if movable() && to_bigger() => load.max(1),
+            _ => 0,
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// Sets the balancing state of an idle machine; the views and the topology
     /// are complete (`sd_init`, `sched_init`).
     pub fn balance_init(&mut self) {
@@ -325,35 +407,6 @@ impl Sim<'_> {
         self.itmt_init();
     }
 
-    fn cores_of_groups(&self) -> Table<u32> {
-        let first_of_core = |cpu: u32| match self.core.places[cpu as usize].smt_domain {
-            NO_DOMAIN => true,
-            core => self.core.domains[core as usize].span.iter().next() == Some(cpu),
-        };
-        let cores = |group: &Group| match group.child {
-            NO_DOMAIN => 1,
-            child => {
-                let span = &self.core.domains[child as usize].span;
-                span.iter().filter(|&cpu| first_of_core(cpu)).count() as u32
-            }
-        };
-        of_groups(self.core.groups.iter().map(cores).collect())
-    }
-
-    fn shared_domains(&self) -> Table<u32> {
-        let mut domains = vec![NO_DOMAIN; self.core.llcs.len()];
-        for place in self.core.places.iter() {
-            let domain = match place.shared == place.llc {
-                true => place.llc_domain,
-                false => place.asym_domain,
-            };
-            if domain != NO_DOMAIN {
-                domains[place.shared as usize] = domain;
-            }
-        }
-        of_groups(domains)
-    }
-
     /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
     /// `ttwu_pending`, which has just been made in its view
     /// (`add_nr_running`, `sub_nr_running`, and what `idle_cpu` reads).
@@ -371,22 +424,23 @@ impl Sim<'_> {
         if change == 0 {
             return;
         }
-        let stats = &mut self.cpus[cpu].stats;
-        stats.runnable_ns += u64::from(was.nr_running) * (self.now - stats.runnable_since);
-        stats.runnable_since = self.now;
+        let world = self.world();
+        let stats = &mut world.cpus[cpu].stats;
+        stats.runnable_ns += u64::from(was.nr_running) * (world.now - stats.runnable_since);
+        stats.runnable_since = world.now;
         let nohz = &mut self.nohz;
         nohz.overload |= count.nr_running >= 2 && was.nr_running < 2;
         nohz.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
         nohz.runnable.assign(cpu as u32, count.nr_running != 0);
         // What it expects of its tasks has changed with them.
         nohz.sums.mark(cpu);
-        let place = &self.core.places[cpu];
+        let place = &self.queues.core.places[cpu];
         for &group in &place.group[..place.nr_domains as usize] {
             nohz.counts[group as usize].step(change);
         }
     }
 
-    /// Do the counts kept by [`Sim::rq_changed`] and the sums agree with the views?
+    /// Do the counts kept by [`Balancer::rq_changed`] and the sums agree with the views?
     ///
     /// # Errors
     /// What differs.
@@ -407,12 +461,6 @@ impl Sim<'_> {
         self.sums_check()
     }
 
-    /// `idle_cpu()`: idles, and nothing is on its way to it.
-    #[inline]
-    fn is_idle(&self, cpu: usize) -> bool {
-        self.cpus[cpu].balance.count.idle_cpus != 0
-    }
-
     /// Is the current task too big for the CPU? At each pick and tick (`update_misfit_status`).
     #[inline]
     pub fn misfit_update(&mut self, cpu: usize) {
@@ -430,53 +478,10 @@ impl Sim<'_> {
         self.set_misfit(cpu, load);
     }
 
-    /// What counts of `task`, which is too big for `cpu`.
-    fn misfit_load(&self, cpu: usize, task: u32) -> u32 {
-        let load = self.task_h_load(task);
-        let movable = || self.views[task as usize].nr_cpus_allowed > 1;
-        let to_bigger = || {
-            let capacity = |cpu: usize| self.core.cpus[cpu].capacity_orig;
-            let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
-            allowed
-                .iter()
-                .any(|other| capacity(other as usize) > capacity(cpu))
-        };
-        match self.kernel.balance.misfit_status {
-            MisfitStatus::Any => load,
-            MisfitStatus::Movable if movable() => load.max(1),
-            MisfitStatus::MovableToBigger if movable() && to_bigger() => load.max(1),
-            _ => 0,
-        }
-    }
-
     fn set_misfit(&mut self, cpu: usize, load: u32) {
-        let misfit = &mut self.cpus[cpu].balance.misfit_load;
+        let misfit = &mut self.queues.cpus[cpu].balance.misfit_load;
         self.nohz.nr_misfit += u32::from(load != 0);
         self.nohz.nr_misfit -= u32::from(*misfit != 0);
         *misfit = load;
-    }
-
-    /// Has time for fair tasks on `cpu` shrunk below what `pct` tolerates (`check_cpu_capacity`)?
-    #[inline]
-    fn capacity_reduced(&self, cpu: usize, pct: u32) -> bool {
-        let view = &self.core.cpus[cpu];
-        u64::from(view.capacity) * u64::from(pct) < u64::from(view.capacity_orig) * 100
-    }
-
-    /// Bounds of the interval between two attempts at a level, ms.
-    fn bounds(&self, cpu: usize, level: usize) -> (u32, u32) {
-        let domain = self.domain(cpu, level);
-        let is = |flag: u32| domain.flags & flag != 0;
-        match self.kernel.balance.interval.bounds {
-            Bounds::ByLevel if is(domain_flag::SMT) => (1, 2),
-            Bounds::ByLevel if !is(domain_flag::NUMA) => (1, 4),
-            Bounds::ByLevel | Bounds::Weight => (domain.weight, 2 * domain.weight),
-        }
-    }
-
-    /// Domain of `cpu` at `level`.
-    #[inline]
-    fn domain(&self, cpu: usize, level: usize) -> &Domain {
-        &self.core.domains[self.core.places[cpu].domain[level] as usize]
     }
 }

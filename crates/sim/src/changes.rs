@@ -3,10 +3,10 @@
 
 use crate::api::Error;
 use crate::feasible::check_changes;
+use crate::layers::Sim;
 use crate::pressure::Limit;
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
-use crate::state::Sim;
 use alight_machine::{CpuSet, Machine};
 
 /// Something that an administrator or the firmware does to the machine.
@@ -166,7 +166,8 @@ impl Sim<'_> {
     pub fn await_change(&mut self) {
         if self.agenda.slots() != 0 {
             let due = self.agenda.due();
-            self.freq_queue.set(self.freq.len(), due);
+            let slot = self.freq.len();
+            self.freq_queue.set(slot, due);
         }
     }
 

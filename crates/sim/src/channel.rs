@@ -10,7 +10,8 @@ mod mutex;
 
 use crate::exec::Effect;
 use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
-use crate::state::{Interval, Sim};
+use crate::layers::Programs;
+use crate::state::Interval;
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
 use alight_trace::Called;
@@ -183,7 +184,7 @@ impl Channel {
     }
 }
 
-impl Sim<'_> {
+impl Programs<'_> {
     /// Waits for the channel's lock, first come first served, and for its lines.
     fn enter_channel(&mut self, cpu: usize, id: u32) {
         let hold = self.ns(cpu, self.costs(cpu).lock_hold);

@@ -36,7 +36,7 @@ mod tests;
 use crate::build::{Attributes, DlParams, Realtime};
 use crate::feasible::about;
 use crate::kernel::Throttle;
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues};
 use crate::sysctl::RtLimit;
 use crate::table::Table;
 use crate::timeline::NONE;
@@ -224,7 +224,7 @@ impl Classes {
     }
 }
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// `p->prio` of a task or, for [`NONE`], of an idle one.
     #[inline]
     fn prio(&self, task: u32) -> u8 {
@@ -262,16 +262,6 @@ impl Sim<'_> {
     pub fn refuse(&mut self, why: String) {
         self.classes.refusal.get_or_insert(why);
         self.end_now();
-    }
-
-    /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
-    pub fn class_timer(&mut self, cpu: usize, timer: u32) {
-        let server = (timer as usize).checked_sub(self.classes.server_timers());
-        match (timer, server) {
-            (_, Some(server)) => self.server_timer(cpu, server),
-            (0, None) => self.rt_period(cpu),
-            (timer, None) => self.dl_timer(cpu, timer - 1),
-        }
     }
 
     /// Are there tasks of `prio` on `cpu`, or are there none any more?
@@ -314,6 +304,82 @@ impl Sim<'_> {
         );
         self.refuse(why);
         false
+    }
+
+    /// `cpu` came back (`rq_online_rt`).
+    pub fn rt_online(&mut self, cpu: usize) {
+        self.enable_runtime(cpu);
+    }
+
+    /// What is wrong with the class on `cpu`, whose current task is among `queued`.
+    pub fn rt_check(&self, cpu: usize) -> Option<String> {
+        let q = &self.classes.cpus[cpu];
+        let (view, curr) = (&self.core.cpus[cpu], self.cpus[cpu].curr);
+        let mut found = 0;
+        for (prio, list) in q.lists.iter().enumerate() {
+            let mut task = list.head;
+            if prio == usize::from(DEADLINE) {
+                continue;
+            }
+            if (task != NONE) != (q.active >> prio & 1 != 0) {
+                return Some(format!("CPU {cpu}: the map of priority {prio} is wrong"));
+            }
+            while task != NONE {
+                let t = &self.tasks[task as usize];
+                if t.cpu as usize != cpu || usize::from(self.prio(task)) != prio {
+                    return Some(format!("CPU {cpu}: task {task} is in the wrong list"));
+                }
+                found += 1;
+                task = t.list_next;
+            }
+        }
+        let counted = if q.throttled { 0 } else { q.nr };
+        if found != q.nr || q.counted != counted || u32::from(view.rt_nr_running) != counted {
+            return Some(format!(
+                "CPU {cpu} lists {found} real-time tasks of {}, counts {} and {}",
+                q.nr, q.counted, view.rt_nr_running
+            ));
+        }
+        if self.classes.dl_used
+            && let Some(what) = self.dl_check(cpu)
+        {
+            return Some(what);
+        }
+        if self.classes.busy.contains(cpu as u32) != (q.active != 0) {
+            return Some(format!("CPU {cpu}: the set of real-time CPUs is wrong"));
+        }
+        let waits =
+            !self.is_served(cpu) && !q.throttled && self.highest_prio(cpu) < self.prio(curr);
+        if waits && curr != NONE && !self.cpus[cpu].need_resched {
+            return Some(format!(
+                "CPU {cpu}: task {curr} runs before a task of higher priority"
+            ));
+        }
+        None
+    }
+
+    /// Tasks of both classes of `cpu`: queued, and of them counted as running.
+    pub fn rt_counts(&self, cpu: usize) -> (u32, u32) {
+        if !self.classes.used {
+            return (0, 0);
+        }
+        let q = &self.classes.cpus[cpu];
+        match self.classes.dl.get(cpu) {
+            Some(dl) => (q.nr + dl.all, q.counted + dl.tasks.len() as u32),
+            None => (q.nr, q.counted),
+        }
+    }
+}
+
+impl Balancer<'_> {
+    /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
+    pub fn class_timer(&mut self, cpu: usize, timer: u32) {
+        let server = (timer as usize).checked_sub(self.classes.server_timers());
+        match (timer, server) {
+            (_, Some(server)) => self.server_timer(cpu, server),
+            (0, None) => self.rt_period(cpu),
+            (timer, None) => self.dl_timer(cpu, timer - 1),
+        }
     }
 
     /// The current task of `cpu` goes to another class, or to another priority or
@@ -379,11 +445,6 @@ impl Sim<'_> {
         self.push_round_goes_on(cpu);
     }
 
-    /// `cpu` came back (`rq_online_rt`).
-    pub fn rt_online(&mut self, cpu: usize) {
-        self.enable_runtime(cpu);
-    }
-
     fn leave_fair(&mut self, cpu: usize, task: u32) {
         self.update_curr(cpu);
         self.put_prev(cpu);
@@ -397,8 +458,9 @@ impl Sim<'_> {
     /// Its signals decayed while they were not looked at (ATTACH_AGE_LOAD).
     fn join_fair(&mut self, cpu: usize, task: u32) {
         let last = std::mem::take(&mut self.classes.tasks[task as usize].pelt_last);
-        let rq = &self.core.cpus[cpu];
-        let view = &mut self.views[task as usize];
+        let world = self.world();
+        let rq = &world.core.cpus[cpu];
+        let view = &mut world.views[task as usize];
         if last != 0 {
             view.pelt.last_update_time = last;
             pelt::accumulate(&mut view.pelt, rq.clock_pelt - rq.lost_idle_time, 0, 0, 0);
@@ -410,64 +472,5 @@ impl Sim<'_> {
             self.switch_groups(cpu, task);
         }
         self.set_next(cpu, task);
-    }
-
-    /// What is wrong with the class on `cpu`, whose current task is among `queued`.
-    pub fn rt_check(&self, cpu: usize) -> Option<String> {
-        let q = &self.classes.cpus[cpu];
-        let (view, curr) = (&self.core.cpus[cpu], self.cpus[cpu].curr);
-        let mut found = 0;
-        for (prio, list) in q.lists.iter().enumerate() {
-            let mut task = list.head;
-            if prio == usize::from(DEADLINE) {
-                continue;
-            }
-            if (task != NONE) != (q.active >> prio & 1 != 0) {
-                return Some(format!("CPU {cpu}: the map of priority {prio} is wrong"));
-            }
-            while task != NONE {
-                let t = &self.tasks[task as usize];
-                if t.cpu as usize != cpu || usize::from(self.prio(task)) != prio {
-                    return Some(format!("CPU {cpu}: task {task} is in the wrong list"));
-                }
-                found += 1;
-                task = t.list_next;
-            }
-        }
-        let counted = if q.throttled { 0 } else { q.nr };
-        if found != q.nr || q.counted != counted || u32::from(view.rt_nr_running) != counted {
-            return Some(format!(
-                "CPU {cpu} lists {found} real-time tasks of {}, counts {} and {}",
-                q.nr, q.counted, view.rt_nr_running
-            ));
-        }
-        if self.classes.dl_used
-            && let Some(what) = self.dl_check(cpu)
-        {
-            return Some(what);
-        }
-        if self.classes.busy.contains(cpu as u32) != (q.active != 0) {
-            return Some(format!("CPU {cpu}: the set of real-time CPUs is wrong"));
-        }
-        let waits =
-            !self.is_served(cpu) && !q.throttled && self.highest_prio(cpu) < self.prio(curr);
-        if waits && curr != NONE && !self.cpus[cpu].need_resched {
-            return Some(format!(
-                "CPU {cpu}: task {curr} runs before a task of higher priority"
-            ));
-        }
-        None
-    }
-
-    /// Tasks of both classes of `cpu`: queued, and of them counted as running.
-    pub fn rt_counts(&self, cpu: usize) -> (u32, u32) {
-        if !self.classes.used {
-            return (0, 0);
-        }
-        let q = &self.classes.cpus[cpu];
-        match self.classes.dl.get(cpu) {
-            Some(dl) => (q.nr + dl.all, q.counted + dl.tasks.len() as u32),
-            None => (q.nr, q.counted),
-        }
     }
 }

@@ -6,7 +6,7 @@
 //! stretches it. Memory latencies are plain time (stall).
 
 use crate::channel::Channel;
-use crate::state::Sim;
+use crate::layers::World;
 use crate::timeline::NONE;
 use alight_machine::{Costs, Machine};
 use alight_policy::Answer;
@@ -186,7 +186,7 @@ fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
     })
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// What kernel paths cost on `cpu`.
     #[inline]
     pub fn costs(&self, cpu: usize) -> &CpuCosts {

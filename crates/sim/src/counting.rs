@@ -7,8 +7,9 @@
 use crate::api::Metric;
 use crate::cpuidle::snake;
 use crate::distance::Distances;
+use crate::layers::{Power, Programs, World};
 use crate::queue::NEVER;
-use crate::state::{Life, Sim};
+use crate::state::Life;
 use crate::timeline::NONE;
 use alight_machine::Machine;
 
@@ -80,7 +81,7 @@ impl Counting {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// Some CPU of the root domain is overutilized from now on, or none is.
     #[inline]
     pub fn set_overutilized(&mut self, now_is: bool) {
@@ -96,6 +97,36 @@ impl Sim<'_> {
         }
     }
 
+    /// ms from the start of the counts until the last of `count` tasks from `first` on ran in
+    /// another cluster than before; nothing if one never did.
+    pub fn left_cluster_ms(&self, first: u32, count: u32) -> Option<f64> {
+        let places = self.counting.places.iter();
+        let all = places.skip(first as usize).take(count as usize);
+        let last = all.map(|place| place.left).max()?;
+        (last != NEVER).then(|| (last - self.counting.since) as f64 / NS_PER_MS)
+    }
+
+    fn is_biggest(&self, cpu: usize) -> bool {
+        self.machine.cpus[cpu].capacity_orig == self.counting.biggest
+    }
+
+    /// Length of the time that was counted, ns.
+    pub fn counted_ns(&self) -> u64 {
+        self.now - self.counting.since
+    }
+
+    /// How much of the time that was counted `cpu` was online, ns.
+    pub fn online_ns(&self, cpu: usize) -> u64 {
+        let stats = &self.cpus[cpu].stats;
+        let off_now = match self.hotplug.online.contains(cpu as u32) {
+            true => 0,
+            false => self.now - stats.offline_since,
+        };
+        self.counted_ns() - stats.offline_ns - off_now
+    }
+}
+
+impl Power<'_> {
     /// `task` runs on `cpu` now, and some workload asks where its tasks are.
     pub fn note_place(&mut self, cpu: usize, task: u32) {
         let cluster = self.cpus[cpu].cluster;
@@ -114,15 +145,6 @@ impl Sim<'_> {
         }
     }
 
-    /// ms from the start of the counts until the last of `count` tasks from `first` on ran in
-    /// another cluster than before; nothing if one never did.
-    pub fn left_cluster_ms(&self, first: u32, count: u32) -> Option<f64> {
-        let places = self.counting.places.iter();
-        let all = places.skip(first as usize).take(count as usize);
-        let last = all.map(|place| place.left).max()?;
-        (last != NEVER).then(|| (last - self.counting.since) as f64 / NS_PER_MS)
-    }
-
     /// Percent of the time that `count` tasks from `first` on ran in which they had a CPU of the
     /// greatest capacity; nothing where all have the same, or if none ran.
     pub fn on_biggest_percent(&self, first: u32, count: u32) -> Option<f64> {
@@ -139,10 +161,6 @@ impl Sim<'_> {
         (ran != 0).then(|| 100.0 * on_biggest as f64 / ran as f64)
     }
 
-    fn is_biggest(&self, cpu: usize) -> bool {
-        self.machine.cpus[cpu].capacity_orig == self.counting.biggest
-    }
-
     /// How long `task` has run, ns, what it has run since it was last accounted included.
     pub fn ran_ns(&self, task: usize) -> u64 {
         let accounted = self.tasks[task].sum_exec;
@@ -153,6 +171,66 @@ impl Sim<'_> {
         }
     }
 
+    /// Time that tasks ran on `cpu`, ns, the run of its current task included.
+    pub fn busy_ns(&self, cpu: usize) -> u64 {
+        let c = &self.cpus[cpu];
+        let current = match c.curr {
+            NONE => 0,
+            _ => self.clock_task_now(cpu) - c.exec_start,
+        };
+        c.stats.busy_ns + current
+    }
+
+    /// What clusters and the root domain were; meters are up to date.
+    pub fn by_cluster(&self) -> Vec<Metric> {
+        let all_ns = self.counted_ns().max(1) as f64;
+        let metric = |name: String, unit, value| Metric {
+            name,
+            unit,
+            better: None,
+            value,
+        };
+        let mut metrics = vec![];
+        if self.energy_aware() {
+            let still = match self.core.root.overutilized {
+                0 => 0,
+                _ => self.now - self.counting.overutilized_from,
+            };
+            let percent = 100.0 * (self.counting.overutilized_ns + still) as f64 / all_ns;
+            metrics.push(metric("overutilized_percent".into(), "percent", percent));
+        }
+        if self.meters.len() < 2 || !self.powered() {
+            return metrics;
+        }
+        for (number, cluster) in self.machine.clusters.iter().enumerate() {
+            let name = snake(&cluster.name);
+            let meter = &self.meters[number];
+            let active = 100.0 * meter.active_ns() as f64 / all_ns;
+            metrics.push(metric(format!("active_{name}_percent"), "percent", active));
+            let runnable = meter.cpus.iter().map(|&cpu| {
+                let view = &self.core.cpus[cpu as usize];
+                let stats = &self.cpus[cpu as usize].stats;
+                let still = u64::from(view.nr_running) * (self.now - stats.runnable_since);
+                (stats.runnable_ns + still) as f64 / all_ns
+            });
+            let mean = runnable.clone().sum::<f64>() / meter.cpus.len() as f64;
+            let most = runnable.fold(0.0, f64::max);
+            metrics.push(metric(format!("runnable_per_cpu_{name}"), "", mean));
+            metrics.push(metric(format!("runnable_most_{name}"), "", most));
+            let first = |domain: usize| self.machine.freq_domains[domain].cpus.first();
+            let here = |domain: &usize| {
+                first(*domain).is_some_and(|cpu| self.cpus[cpu].cluster as usize == number)
+            };
+            let domains = (0..self.freq.len()).filter(here);
+            let changes: u64 = domains.map(|domain| self.freq[domain].changes).sum();
+            let name = format!("frequency_changes_{name}");
+            metrics.push(metric(name, "", changes as f64));
+        }
+        metrics
+    }
+}
+
+impl Programs<'_> {
     /// Counts start anew: what the mechanism says and what the meters show is of the time from now
     /// on. What workloads measure goes on. Nothing that decides is touched.
     pub fn count_anew(&mut self) {
@@ -206,79 +284,6 @@ impl Sim<'_> {
                 ..*place
             };
         }
-    }
-
-    /// Time that tasks ran on `cpu`, ns, the run of its current task included.
-    pub fn busy_ns(&self, cpu: usize) -> u64 {
-        let c = &self.cpus[cpu];
-        let current = match c.curr {
-            NONE => 0,
-            _ => self.clock_task_now(cpu) - c.exec_start,
-        };
-        c.stats.busy_ns + current
-    }
-
-    /// Length of the time that was counted, ns.
-    pub fn counted_ns(&self) -> u64 {
-        self.now - self.counting.since
-    }
-
-    /// How much of the time that was counted `cpu` was online, ns.
-    pub fn online_ns(&self, cpu: usize) -> u64 {
-        let stats = &self.cpus[cpu].stats;
-        let off_now = match self.hotplug.online.contains(cpu as u32) {
-            true => 0,
-            false => self.now - stats.offline_since,
-        };
-        self.counted_ns() - stats.offline_ns - off_now
-    }
-
-    /// What clusters and the root domain were; meters are up to date.
-    pub fn by_cluster(&self) -> Vec<Metric> {
-        let all_ns = self.counted_ns().max(1) as f64;
-        let metric = |name: String, unit, value| Metric {
-            name,
-            unit,
-            better: None,
-            value,
-        };
-        let mut metrics = vec![];
-        if self.energy_aware() {
-            let still = match self.core.root.overutilized {
-                0 => 0,
-                _ => self.now - self.counting.overutilized_from,
-            };
-            let percent = 100.0 * (self.counting.overutilized_ns + still) as f64 / all_ns;
-            metrics.push(metric("overutilized_percent".into(), "percent", percent));
-        }
-        if self.meters.len() < 2 || !self.powered() {
-            return metrics;
-        }
-        for (number, cluster) in self.machine.clusters.iter().enumerate() {
-            let name = snake(&cluster.name);
-            let meter = &self.meters[number];
-            let active = 100.0 * meter.active_ns() as f64 / all_ns;
-            metrics.push(metric(format!("active_{name}_percent"), "percent", active));
-            let runnable = meter.cpus.iter().map(|&cpu| {
-                let view = &self.core.cpus[cpu as usize];
-                let stats = &self.cpus[cpu as usize].stats;
-                let still = u64::from(view.nr_running) * (self.now - stats.runnable_since);
-                (stats.runnable_ns + still) as f64 / all_ns
-            });
-            let mean = runnable.clone().sum::<f64>() / meter.cpus.len() as f64;
-            let most = runnable.fold(0.0, f64::max);
-            metrics.push(metric(format!("runnable_per_cpu_{name}"), "", mean));
-            metrics.push(metric(format!("runnable_most_{name}"), "", most));
-            let first = |domain: usize| self.machine.freq_domains[domain].cpus.first();
-            let here = |domain: &usize| {
-                first(*domain).is_some_and(|cpu| self.cpus[cpu].cluster as usize == number)
-            };
-            let domains = (0..self.freq.len()).filter(here);
-            let changes: u64 = domains.map(|domain| self.freq[domain].changes).sum();
-            let name = format!("frequency_changes_{name}");
-            metrics.push(metric(name, "", changes as f64));
-        }
-        metrics
     }
 }
 

@@ -17,9 +17,10 @@
 use crate::demand::Demand;
 use crate::energy_model;
 use crate::kernel::{Hold, RateLimit};
+use crate::layers::{Balancer, Power, Queues};
 use crate::pressure::Limits;
 use crate::queue::NEVER;
-use crate::state::{Phase, Sim};
+use crate::state::Phase;
 use crate::table::Table;
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
 use alight_policy::Params;
@@ -233,7 +234,7 @@ pub(crate) fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
         .min(opps.len() - 1)
 }
 
-impl Sim<'_> {
+impl Power<'_> {
     /// Sets every domain to where `governor` starts: schedutil at the lowest
     /// operating point.
     pub fn cpufreq_init(&mut self, governor: Governor) {
@@ -286,16 +287,6 @@ impl Sim<'_> {
         }
     }
 
-    /// A deadline task begins to need bandwidth on `cpu`: the frequency does not wait
-    /// for the rate limit (`ignore_dl_rate_limit`).
-    pub fn cpufreq_hurries(&mut self, cpu: usize) {
-        let domain = self.cpus[cpu].freq_domain as usize;
-        let sugov = &mut self.freq[domain].sugov;
-        sugov.next_update_at = 0;
-        sugov.limits_changed = true;
-        self.cpufreq_update(cpu);
-    }
-
     /// `cpu` went off or came back: the governor of its policy is stopped, and
     /// begins anew with the CPUs that are there (`cpufreq_offline`,
     /// `cpufreq_online`, `sugov_start`). The clock stays as it is.
@@ -305,7 +296,7 @@ impl Sim<'_> {
         let freq = &mut self.freq[domain];
         freq.cpus = members
             .map(|cpu| cpu as u32)
-            .filter(|&cpu| self.hotplug.online.contains(cpu))
+            .filter(|&cpu| self.world.hotplug.online.contains(cpu))
             .collect();
         freq.sugov.restart();
         match &mut freq.change {
@@ -315,18 +306,6 @@ impl Sim<'_> {
                 self.freq_queue.set(domain, NEVER);
             }
             Change::Switching { again, .. } => *again = None,
-        }
-    }
-
-    /// The utilization of the queue of `cpu` may have changed
-    /// (`cpufreq_update_util`).
-    #[inline]
-    pub fn cpufreq_update(&mut self, cpu: usize) {
-        self.signals_changed(cpu);
-        let domain = self.cpus[cpu].freq_domain as usize;
-        let freq = &self.freq[domain];
-        if freq.dynamic && freq.sugov.due(self.now) {
-            self.sugov_update(cpu, domain);
         }
     }
 
@@ -347,7 +326,7 @@ impl Sim<'_> {
         let allowed = &opps[..=self.freq[domain].highest as usize];
         let sugov = &mut self.freq[domain].sugov;
         let khz = sugov.next(raw, allowed, hold.then_some(rule));
-        if sugov.commit(self.now, khz) {
+        if sugov.commit(self.world.now, khz) {
             self.request(cpu, domain);
         }
     }
@@ -391,22 +370,6 @@ impl Sim<'_> {
         self.freq_queue.set(domain, self.now + due);
     }
 
-    /// The pending change of `domain` is due.
-    pub fn cpufreq_event(&mut self, domain: usize) {
-        self.freq_queue.set(domain, NEVER);
-        match self.freq[domain].change {
-            Change::None => {}
-            Change::Woken { cpu } => self.sugov_work(domain, cpu as usize),
-            Change::Switching { opp, again } => {
-                self.freq[domain].change = Change::None;
-                self.set_opp(domain, opp);
-                if let Some(cpu) = again {
-                    self.request(cpu as usize, domain);
-                }
-            }
-        }
-    }
-
     /// The governor's thread runs and calls the driver (`sugov_work`).
     fn sugov_work(&mut self, domain: usize, cpu: usize) {
         let machine = self.machine;
@@ -435,6 +398,36 @@ impl Sim<'_> {
         std::iter::once(cpu).chain(members).find(runs)
     }
 
+    /// Speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
+    fn set_rates(&mut self, domain: usize) {
+        let machine = self.machine;
+        let opps = &machine.freq_domains[domain].opps;
+        let opp = self.freq[domain].opp(machine, domain);
+        let scale = u64::from(opp.khz) * 1024 / u64::from(opps[opps.len() - 1].khz);
+        for cpu in machine.freq_domains[domain].cpus.iter() {
+            self.set_speed(cpu, machine.cpus[cpu].speed_at(opp.capacity).into());
+            self.core.cpus[cpu].freq_scale = scale as u32;
+        }
+    }
+}
+
+impl Queues<'_> {
+    /// The pending change of `domain` is due.
+    pub fn cpufreq_event(&mut self, domain: usize) {
+        self.freq_queue.set(domain, NEVER);
+        match self.freq[domain].change {
+            Change::None => {}
+            Change::Woken { cpu } => self.sugov_work(domain, cpu as usize),
+            Change::Switching { opp, again } => {
+                self.freq[domain].change = Change::None;
+                self.set_opp(domain, opp);
+                if let Some(cpu) = again {
+                    self.request(cpu as usize, domain);
+                }
+            }
+        }
+    }
+
     /// The clock of `domain` changes now.
     fn set_opp(&mut self, domain: usize, opp: u32) {
         if opp == self.freq[domain].current {
@@ -456,16 +449,28 @@ impl Sim<'_> {
             self.arm(cpu);
         }
     }
+}
 
-    /// Speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
-    fn set_rates(&mut self, domain: usize) {
-        let machine = self.machine;
-        let opps = &machine.freq_domains[domain].opps;
-        let opp = self.freq[domain].opp(machine, domain);
-        let scale = u64::from(opp.khz) * 1024 / u64::from(opps[opps.len() - 1].khz);
-        for cpu in machine.freq_domains[domain].cpus.iter() {
-            self.set_speed(cpu, machine.cpus[cpu].speed_at(opp.capacity).into());
-            self.core.cpus[cpu].freq_scale = scale as u32;
+impl Balancer<'_> {
+    /// A deadline task begins to need bandwidth on `cpu`: the frequency does not wait
+    /// for the rate limit (`ignore_dl_rate_limit`).
+    pub fn cpufreq_hurries(&mut self, cpu: usize) {
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let sugov = &mut self.freq[domain].sugov;
+        sugov.next_update_at = 0;
+        sugov.limits_changed = true;
+        self.cpufreq_update(cpu);
+    }
+
+    /// The utilization of the queue of `cpu` may have changed
+    /// (`cpufreq_update_util`).
+    #[inline]
+    pub fn cpufreq_update(&mut self, cpu: usize) {
+        self.signals_changed(cpu);
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let freq = &self.freq[domain];
+        if freq.dynamic && freq.sugov.due(self.now) {
+            self.sugov_update(cpu, domain);
         }
     }
 }

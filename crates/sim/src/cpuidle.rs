@@ -21,8 +21,8 @@ pub(crate) mod tests;
 
 use crate::api::Metric;
 use crate::energy::Rest;
+use crate::layers::{Balancer, Power, World};
 use crate::queue::NEVER;
-use crate::state::Sim;
 use crate::table::Table;
 use crate::timeline::NONE;
 pub(crate) use governor::Memory;
@@ -180,7 +180,21 @@ fn poll_limit(states: &[State], tick_ns: u64) -> u64 {
     states.get(1).map_or(tick_ns, |s| s.residency_ns)
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// A stay of `cpu` in the idle loop begins (`do_idle`).
+    #[inline]
+    pub fn idle_stay_begins(&mut self, cpu: usize) {
+        self.cpus[cpu].idle.got_tick = false;
+    }
+
+    /// More of `cpu` is in use than teo of 6.5 takes for idle (`teo_cpu_is_utilized`,
+    /// `UTIL_THRESHOLD_SHIFT`).
+    fn idle_utilized(&self, cpu: usize) -> bool {
+        self.energy_util(cpu) > self.core.cpus[cpu].capacity_orig >> 6
+    }
+}
+
+impl Power<'_> {
     /// The idle states of `cpu`.
     #[inline]
     pub(crate) fn idle_states(&self, cpu: usize) -> &Table<State> {
@@ -191,33 +205,6 @@ impl Sim<'_> {
     #[inline]
     fn idle_state(&self, cpu: usize) -> &State {
         &self.idle_states(cpu)[self.cpus[cpu].idle.state as usize]
-    }
-
-    /// A stay of `cpu` in the idle loop begins (`do_idle`).
-    #[inline]
-    pub fn idle_stay_begins(&mut self, cpu: usize) {
-        self.cpus[cpu].idle.got_tick = false;
-    }
-
-    /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
-    /// what is under way: enters an idle state behind it and stops the tick if it
-    /// pays (`cpuidle_idle_call`).
-    #[inline(always)]
-    pub fn idle_enter(&mut self, cpu: usize, work: u64) {
-        let tick_stopped = self.cpus[cpu].idle.tick_stopped && self.cpus[cpu].tick_at == NEVER;
-        if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
-            self.cpus[cpu].tick_at = self.next_tick();
-        }
-        let tick_stopped = tick_stopped || self.kernel.idle.tick_stops_first;
-        let mut choice = self.idle_select(cpu, tick_stopped);
-        if self.kernel.idle.lone_state_keeps_tick && self.idle_states(cpu).len() == 1 {
-            choice.stop_tick = self.cpus[cpu].idle.got_tick;
-        }
-        self.stop_tick(cpu, choice.stop_tick || tick_stopped);
-        self.enter(cpu, choice, work);
-        if let Some(ns) = self.idle_memory.alarm_ns(cpu) {
-            self.cpus[cpu].idle.ask_again_at = self.now + ns;
-        }
     }
 
     /// `cpu` goes off: behind `work` ns it is in its deepest state and stays there
@@ -235,7 +222,8 @@ impl Sim<'_> {
     /// `cpu` was off; its governor begins anew (`cpuidle_enable_device`).
     pub fn idle_forgotten(&mut self, cpu: usize) {
         self.idle_left(cpu, false);
-        self.idle_memory.forget(cpu, &mut self.cpus[cpu].idle.menu);
+        self.idle_memory
+            .forget(cpu, &mut self.world.cpus[cpu].idle.menu);
     }
 
     /// Enters the chosen state (`cpuidle_enter_state`).
@@ -257,15 +245,15 @@ impl Sim<'_> {
             (None, true) => state.entry_ns,
             (None, false) => state.core_entry_ns,
         };
-        let c = &mut self.cpus[cpu];
+        let c = &mut self.world.cpus[cpu];
         let entry_end = begin + entry_ns;
 
-        self.core.cpus[cpu].exit_latency = state.wakeup_ns.min(u64::from(NONE - 1)) as u32;
+        self.world.core.cpus[cpu].exit_latency = state.wakeup_ns.min(u64::from(NONE - 1)) as u32;
         let idle = &mut c.idle;
         idle.state = choice.state as u32;
         idle.core_state = state.core_state;
         idle.deep_state = state.deep_state;
-        idle.entered_at = self.now;
+        idle.entered_at = self.world.now;
         idle.entry_begin = begin;
         idle.entry_end = entry_end;
         idle.booked_to = entry_end;
@@ -276,7 +264,7 @@ impl Sim<'_> {
             idle.residency[chosen.state.state as usize].requested += 1;
         }
         if state.spins && !choice.forced {
-            idle.ask_again_at = begin + poll_limit(states, self.tunables.tick);
+            idle.ask_again_at = begin + poll_limit(states, self.world.tunables.tick);
         }
         let rest = Rest {
             core_uw: state.core_power_uw,
@@ -296,8 +284,8 @@ impl Sim<'_> {
     #[inline]
     fn idle_select(&mut self, cpu: usize, tick_stopped: bool) -> Choice {
         let utilized = self.idle_memory.util_aware() && self.idle_utilized(cpu);
-        let c = &mut self.cpus[cpu];
-        let until = |at: u64| at.saturating_sub(self.now);
+        let c = &mut self.world.cpus[cpu];
+        let until = |at: u64| at.saturating_sub(self.world.now);
         let next_timer_ns = until(c.timers.first_at()).min(NO_TIMER_NS);
         let delta_next_ns = match tick_stopped {
             true => next_timer_ns,
@@ -308,31 +296,10 @@ impl Sim<'_> {
             next_timer_ns,
             delta_next_ns,
             latency_limit_ns: self.latency_limit_ns,
-            tick_ns: self.tunables.tick,
+            tick_ns: self.world.tunables.tick,
             tick_stopped,
         };
         (self.idle_memory).select(cpu, &mut c.idle.menu, &look, utilized)
-    }
-
-    /// More of `cpu` is in use than teo of 6.5 takes for idle (`teo_cpu_is_utilized`,
-    /// `UTIL_THRESHOLD_SHIFT`).
-    fn idle_utilized(&self, cpu: usize) -> bool {
-        self.energy_util(cpu) > self.core.cpus[cpu].capacity_orig >> 6
-    }
-
-    /// Stops the tick, or keeps it (`tick_nohz_idle_stop_tick`, `tick_nohz_idle_retain_tick`).
-    #[inline]
-    fn stop_tick(&mut self, cpu: usize, stop: bool) {
-        let c = &mut self.cpus[cpu];
-        c.idle.tick_stopped = stop;
-        if !stop {
-            return;
-        }
-        c.idle.idle_calls = c.idle.idle_calls.wrapping_add(1);
-        if c.tick_at != NEVER {
-            c.tick_at = NEVER;
-            self.nohz_enter_idle(cpu);
-        }
     }
 
     /// An interrupt arrives at the idle `cpu` at `at` (now or later): when does
@@ -373,24 +340,25 @@ impl Sim<'_> {
         resumes_at
     }
 
-    /// `cpu` executes again after [`Sim::idle_leave`]. `by_tick`: its tick woke it.
+    /// `cpu` executes again after [`Power::idle_leave`]. `by_tick`: its tick woke it.
     ///
     /// A stopped tick stays so until a task runs (`tick_nohz_idle_exit`).
     #[inline(always)]
     pub fn idle_left(&mut self, cpu: usize, by_tick: bool) {
-        let idle = &mut self.cpus[cpu].idle;
+        let idle = &mut self.world.cpus[cpu].idle;
         idle.got_tick = by_tick;
         let end = Period {
             state: idle.state as usize,
             residency_ns: idle.resumes_at - idle.entered_at,
-            span_ns: self.now - idle.entered_at,
+            span_ns: self.world.now - idle.entered_at,
             by_tick,
             asks_again: idle.ask_again_at <= idle.resumes_at,
         };
         idle.ask_again_at = NEVER;
         self.idle_memory.reflect(cpu, &mut idle.menu, end);
         if end.asks_again && self.idle_memory.has_timer() {
-            self.charge(cpu, self.costs(cpu).timer);
+            let timer = self.costs(cpu).timer;
+            self.charge(cpu, timer);
         }
         self.core.cpus[cpu].exit_latency = NONE;
         self.trace_idle(cpu, None);
@@ -451,6 +419,44 @@ impl Sim<'_> {
             results.push(metric(name, "percent", percent(sum.ns)));
         }
         results
+    }
+}
+
+impl Balancer<'_> {
+    /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
+    /// what is under way: enters an idle state behind it and stops the tick if it
+    /// pays (`cpuidle_idle_call`).
+    #[inline(always)]
+    pub fn idle_enter(&mut self, cpu: usize, work: u64) {
+        let tick_stopped = self.cpus[cpu].idle.tick_stopped && self.cpus[cpu].tick_at == NEVER;
+        if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
+            self.cpus[cpu].tick_at = self.next_tick();
+        }
+        let tick_stopped = tick_stopped || self.kernel.idle.tick_stops_first;
+        let mut choice = self.idle_select(cpu, tick_stopped);
+        if self.kernel.idle.lone_state_keeps_tick && self.idle_states(cpu).len() == 1 {
+            choice.stop_tick = self.cpus[cpu].idle.got_tick;
+        }
+        self.stop_tick(cpu, choice.stop_tick || tick_stopped);
+        self.enter(cpu, choice, work);
+        if let Some(ns) = self.idle_memory.alarm_ns(cpu) {
+            self.cpus[cpu].idle.ask_again_at = self.now + ns;
+        }
+    }
+
+    /// Stops the tick, or keeps it (`tick_nohz_idle_stop_tick`, `tick_nohz_idle_retain_tick`).
+    #[inline]
+    fn stop_tick(&mut self, cpu: usize, stop: bool) {
+        let c = &mut self.cpus[cpu];
+        c.idle.tick_stopped = stop;
+        if !stop {
+            return;
+        }
+        c.idle.idle_calls = c.idle.idle_calls.wrapping_add(1);
+        if c.tick_at != NEVER {
+            c.tick_at = NEVER;
+            self.nohz_enter_idle(cpu);
+        }
     }
 }
 

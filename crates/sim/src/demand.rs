@@ -12,7 +12,7 @@
 //! With the feature `uclamp-sum` utilization is clamped task by task, and nothing
 //! is clamped here.
 
-use crate::state::Sim;
+use crate::layers::World;
 use crate::uclamp_sum;
 use alight_policy::abi::{Cpu, rule};
 use alight_policy::{Params, rq};
@@ -116,7 +116,7 @@ fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     most.min(util + (util >> 2)).max(least)
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// Utilization of `cpu` by all classes (`sched_cpu_util`; read in 6.5).
     pub fn energy_util(&self, cpu: usize) -> u32 {
         let view = &self.core.cpus[cpu];

@@ -3,12 +3,13 @@
 //! the way into and out of idle.
 
 use crate::exec::TIMER_SLACK;
+use crate::layers::{Balancer, Power, Programs, Sim, World};
 use crate::queue::NEVER;
-use crate::state::{Life, Phase, Sim};
+use crate::state::{Life, Phase};
 use crate::timeline::NONE;
 use alight_trace::{Interrupt, PrevState};
 
-impl Sim<'_> {
+impl World<'_> {
     /// Ticks since the start of the run.
     #[inline]
     pub fn jiffies(&mut self) -> u64 {
@@ -33,47 +34,6 @@ impl Sim<'_> {
         }
     }
 
-    /// All CPUs enter idle for the first time.
-    pub fn boot(&mut self) {
-        for cpu in 0..self.cpus.len() {
-            self.settle(cpu);
-            self.arm(cpu);
-        }
-    }
-
-    /// Does what is due on `cpu` now.
-    #[inline(always)]
-    pub fn cpu_event(&mut self, cpu: usize) {
-        match self.cpus[cpu].phase {
-            Phase::Running => self.running_event(cpu),
-            Phase::Idle => self.idle_interrupted(cpu),
-            Phase::Waking => self.idle_loop_event(cpu),
-        }
-        self.arm(cpu);
-    }
-
-    #[inline(always)]
-    fn running_event(&mut self, cpu: usize) {
-        self.end_rounds(cpu);
-        let due = self.cpus[cpu].end <= self.now;
-        self.progress(cpu);
-        self.interrupts(cpu);
-        if self.must_schedule(cpu, due) {
-            self.give_way(cpu);
-        } else if due && self.segment_done(cpu) {
-            self.execute(cpu);
-        }
-    }
-
-    /// Does the current task give way now, behind an interrupt or, `due`, where its segment ends?
-    #[inline]
-    fn must_schedule(&self, cpu: usize, due: bool) -> bool {
-        let c = &self.cpus[cpu];
-        // The end of a segment is no way into the kernel by itself.
-        let lazily = || c.resched_lazy && !due && self.in_user_mode(cpu);
-        c.gives_way || c.told_at <= self.now && (c.need_resched || lazily())
-    }
-
     /// Does the current task of `cpu`, at the end of a system call, see that it should give way?
     #[inline]
     pub fn sees_resched(&self, cpu: usize) -> bool {
@@ -81,86 +41,11 @@ impl Sim<'_> {
         (c.need_resched || c.resched_lazy) && c.told_at <= self.now
     }
 
-    /// The current task of `cpu` gives way behind the kernel work that is still charged: what it
-    /// does before it comes to `__schedule`, such as a tick, it pays for.
-    pub fn give_way(&mut self, cpu: usize) {
-        let c = &mut self.cpus[cpu];
-        if c.steal.min(c.before_switch) == 0 {
-            self.schedule(cpu);
-        } else {
-            c.gives_way = true;
-        }
-    }
-
     /// Nothing is left to do before the operation takes effect.
     fn segment_done(&self, cpu: usize) -> bool {
         let c = &self.cpus[cpu];
         let t = &self.tasks[c.curr as usize];
         c.steal == 0 && t.stall == 0 && t.units == 0 && t.wall_until <= self.now
-    }
-
-    /// Interrupts that are due on a CPU that executes.
-    fn interrupts(&mut self, cpu: usize) {
-        let charged = self.cpus[cpu].steal;
-        self.handle_interrupts(cpu);
-        if self.irq_time.used {
-            self.spent_in_irq(cpu, self.cpus[cpu].steal - charged);
-        }
-    }
-
-    /// IPIs, timers and the tick.
-    fn handle_interrupts(&mut self, cpu: usize) {
-        if self.cpus[cpu].ipi_at <= self.now {
-            self.cpus[cpu].ipi_at = NEVER;
-            self.cpus[cpu].told_at = 0;
-            self.trace_interrupt(cpu, Interrupt::Ipi, Some(self.now));
-            self.run_wake_list(cpu);
-            self.trace_interrupt(cpu, Interrupt::Ipi, None);
-            if self.replay.devices.interrupt() {
-                self.device_interrupts(cpu);
-            }
-            if self.classes.used {
-                self.asked_to_push(cpu);
-            }
-            if std::mem::take(&mut self.cpus[cpu].balance_kicked) {
-                self.balance_nohz(cpu);
-            }
-        }
-        let c = &self.cpus[cpu];
-        if c.timers.first_at().min(c.tick_at).min(c.hrtick_at) <= self.now {
-            self.cpus[cpu].told_at = 0;
-            self.timer_interrupt(cpu);
-        }
-    }
-
-    /// Timers expire in the order of when they interrupt, and each that may when one
-    /// does; one that may not yet keeps those behind it back (`__hrtimer_run_queues`).
-    #[inline(always)]
-    fn timer_interrupt(&mut self, cpu: usize) {
-        loop {
-            let c = &self.cpus[cpu];
-            let (sleep, tick, hrtick) = (c.timers.first_at(), c.tick_at, c.hrtick_at);
-            if sleep <= tick.min(hrtick) {
-                if !self.first_may_expire(cpu) {
-                    return;
-                }
-                let task = self.cpus[cpu].timers.pop(&mut self.nodes);
-                self.trace_interrupt(cpu, Interrupt::Timer, Some(sleep.min(self.now)));
-                self.charge(cpu, self.costs(cpu).timer);
-                self.timer_expired(cpu, task);
-                self.trace_interrupt(cpu, Interrupt::Timer, None);
-            } else if tick.min(hrtick) > self.now {
-                return;
-            } else if tick <= hrtick {
-                self.trace_interrupt(cpu, Interrupt::Tick, Some(tick));
-                self.tick_handler(cpu);
-                self.trace_interrupt(cpu, Interrupt::Tick, None);
-            } else {
-                self.trace_interrupt(cpu, Interrupt::Timer, Some(hrtick));
-                self.hrtick(cpu);
-                self.trace_interrupt(cpu, Interrupt::Timer, None);
-            }
-        }
     }
 
     /// May the first timer of `cpu` expire, where another one interrupts
@@ -175,9 +60,139 @@ impl Sim<'_> {
                 && (self.tasks.get(task)).is_some_and(|task| task.timer_point <= self.now)
     }
 
+    /// A core whose threads are all idle is worth a search again (`update_idle_core`).
+    fn core_went_idle(&mut self, cpu: usize) {
+        let place = &self.core.places[cpu];
+        if place.smt_domain == NONE {
+            return;
+        }
+        let (shared, core) = (place.shared as usize, place.smt_domain as usize);
+        if self.core.llcs[shared].has_idle_cores != 0 {
+            return;
+        }
+        let all_idle = self.core.domains[core]
+            .span
+            .iter()
+            .all(|sibling| self.core.cpus[sibling as usize].curr_is_idle != 0);
+        if all_idle {
+            self.core.llcs[shared].has_idle_cores = 1;
+        }
+    }
+
+    /// May `task` run on `cpu`?
+    pub fn allowed(&self, task: u32, cpu: usize) -> bool {
+        self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
+    }
+}
+
+impl Power<'_> {
+    /// An interrupt reaches an idle CPU: it leaves its idle state.
+    #[inline(always)]
+    fn idle_interrupted(&mut self, cpu: usize) {
+        let out = self.idle_leave(cpu, self.now);
+        self.cpus[cpu].phase = Phase::Waking;
+        if out == self.now {
+            self.thread_executes(cpu);
+        }
+        self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
+    }
+
+    /// Tells `cpu`, by IPI from `from`, that it should reschedule.
+    #[inline(always)]
+    pub fn kick(&mut self, from: usize, cpu: usize) {
+        if cpu == from {
+            return;
+        }
+        let at = if self.cpus[cpu].phase == Phase::Idle && self.idle_polling(cpu) {
+            self.reached(from)
+        } else {
+            let ipi_send = self.costs(from).ipi_send;
+            self.charge(from, ipi_send);
+            self.stats.ipis += 1;
+            self.reached(from) + self.ns(cpu, self.costs(cpu).ipi_receive)
+        };
+        let c = &mut self.cpus[cpu];
+        if at < c.ipi_at {
+            c.ipi_at = at;
+            if c.phase != Phase::Waking {
+                self.queue.advance(cpu, at);
+            }
+        }
+    }
+
+    /// Tells an idle CPU to balance for all idle CPUs.
+    pub fn kick_nohz(&mut self, from: usize, cpu: usize) {
+        self.cpus[cpu].balance_kicked = true;
+        self.kick(from, cpu);
+    }
+}
+
+impl Balancer<'_> {
+    /// All CPUs enter idle for the first time.
+    pub fn boot(&mut self) {
+        for cpu in 0..self.cpus.len() {
+            self.settle(cpu);
+            self.arm(cpu);
+        }
+    }
+
+    /// Enters an idle state, behind the kernel work that is still charged.
+    pub fn settle(&mut self, cpu: usize) {
+        let work = std::mem::take(&mut self.cpus[cpu].steal);
+        self.cpus[cpu].phase = Phase::Idle;
+        self.thread_rests(cpu);
+        self.idle_enter(cpu, work);
+    }
+
+    /// The task to run next, or [`NONE`], class by class; `stays`: the current one
+    /// is still runnable.
+    #[inline]
+    pub fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
+        if self.classes.used {
+            self.pick_class(cpu, stays)
+        } else {
+            self.pick_fair(cpu, stays)
+        }
+    }
+
+    /// The idle task becomes current on `cpu`.
+    pub fn clock_goes_idle(&mut self, cpu: usize) {
+        let others = self.rt_util_sum(cpu);
+        if self.classes.served {
+            self.server_idles(cpu, true);
+        }
+        self.pack_update_signals(cpu);
+        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
+        self.core.cpus[cpu].curr_is_idle = 1;
+        self.rq_changed(cpu);
+    }
+}
+
+impl Programs<'_> {
+    /// Does the current task give way now, behind an interrupt or, `due`, where its segment ends?
+    #[inline]
+    fn must_schedule(&self, cpu: usize, due: bool) -> bool {
+        let c = &self.cpus[cpu];
+        // The end of a segment is no way into the kernel by itself.
+        let lazily = || c.resched_lazy && !due && self.in_user_mode(cpu);
+        c.gives_way || c.told_at <= self.now && (c.need_resched || lazily())
+    }
+
+    /// The current task of `cpu` gives way behind the kernel work that is still charged: what it
+    /// does before it comes to `__schedule`, such as a tick, it pays for.
+    pub fn give_way(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        if c.steal.min(c.before_switch) == 0 {
+            self.schedule(cpu);
+        } else {
+            c.gives_way = true;
+        }
+    }
+
     fn tick_handler(&mut self, cpu: usize) {
         self.cpus[cpu].tick_at = self.next_tick();
-        self.charge(cpu, self.costs(cpu).tick);
+        let tick = self.costs(cpu).tick;
+        self.charge(cpu, tick);
         self.stats.ticks += 1;
         self.clock(cpu);
         if self.pressure.used {
@@ -192,40 +207,6 @@ impl Sim<'_> {
             self.overutilized_update(cpu);
         }
         self.balance_tick(cpu);
-    }
-
-    /// An interrupt reaches an idle CPU: it leaves its idle state.
-    #[inline(always)]
-    fn idle_interrupted(&mut self, cpu: usize) {
-        let out = self.idle_leave(cpu, self.now);
-        self.cpus[cpu].phase = Phase::Waking;
-        if out == self.now {
-            self.thread_executes(cpu);
-        }
-        self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
-    }
-
-    /// The CPU is out of its idle state: handle what came, then run a task or idle on.
-    #[inline(always)]
-    fn idle_loop_event(&mut self, cpu: usize) {
-        let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
-        self.idle_left(cpu, by_tick);
-        self.thread_executes(cpu);
-        self.interrupts(cpu);
-        if self.core.cpus[cpu].nr_running != 0 {
-            self.schedule(cpu);
-        } else {
-            self.cpus[cpu].need_resched = false;
-            self.settle(cpu);
-        }
-    }
-
-    /// Enters an idle state, behind the kernel work that is still charged.
-    pub fn settle(&mut self, cpu: usize) {
-        let work = std::mem::take(&mut self.cpus[cpu].steal);
-        self.cpus[cpu].phase = Phase::Idle;
-        self.thread_rests(cpu);
-        self.idle_enter(cpu, work);
     }
 
     /// Picks the next task and switches to it (`__schedule`).
@@ -276,17 +257,6 @@ impl Sim<'_> {
         }
         if self.classes.used {
             self.switched_rt(cpu);
-        }
-    }
-
-    /// The task to run next, or [`NONE`], class by class; `stays`: the current one
-    /// is still runnable.
-    #[inline]
-    pub fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
-        if self.classes.used {
-            self.pick_class(cpu, stays)
-        } else {
-            self.pick_fair(cpu, stays)
         }
     }
 
@@ -352,9 +322,10 @@ impl Sim<'_> {
                 self.run_begins_later(task as usize, switch_ns + block_ns);
             }
         }
-        let t = &mut self.tasks[task as usize];
+        let world = self.world();
+        let t = &mut world.tasks[task as usize];
         if t.wake_time != NEVER {
-            let latency = self.now.saturating_sub(t.wake_time);
+            let latency = world.now.saturating_sub(t.wake_time);
             t.wake_time = NEVER;
             t.units += block;
             self.stats.wake_latency.record(latency);
@@ -375,65 +346,6 @@ impl Sim<'_> {
         self.nohz_stay_begins(cpu);
         self.idle_stay_begins(cpu);
         self.settle(cpu);
-    }
-
-    /// The idle task becomes current on `cpu`.
-    pub fn clock_goes_idle(&mut self, cpu: usize) {
-        let others = self.rt_util_sum(cpu);
-        if self.classes.served {
-            self.server_idles(cpu, true);
-        }
-        self.pack_update_signals(cpu);
-        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
-        self.core.cpus[cpu].curr_is_idle = 1;
-        self.rq_changed(cpu);
-    }
-
-    /// A core whose threads are all idle is worth a search again (`update_idle_core`).
-    fn core_went_idle(&mut self, cpu: usize) {
-        let place = &self.core.places[cpu];
-        if place.smt_domain == NONE {
-            return;
-        }
-        let (shared, core) = (place.shared as usize, place.smt_domain as usize);
-        if self.core.llcs[shared].has_idle_cores != 0 {
-            return;
-        }
-        let all_idle = self.core.domains[core]
-            .span
-            .iter()
-            .all(|sibling| self.core.cpus[sibling as usize].curr_is_idle != 0);
-        if all_idle {
-            self.core.llcs[shared].has_idle_cores = 1;
-        }
-    }
-
-    /// Tells `cpu`, by IPI from `from`, that it should reschedule.
-    #[inline(always)]
-    pub fn kick(&mut self, from: usize, cpu: usize) {
-        if cpu == from {
-            return;
-        }
-        let at = if self.cpus[cpu].phase == Phase::Idle && self.idle_polling(cpu) {
-            self.reached(from)
-        } else {
-            self.charge(from, self.costs(from).ipi_send);
-            self.stats.ipis += 1;
-            self.reached(from) + self.ns(cpu, self.costs(cpu).ipi_receive)
-        };
-        let c = &mut self.cpus[cpu];
-        if at < c.ipi_at {
-            c.ipi_at = at;
-            if c.phase != Phase::Waking {
-                self.queue.advance(cpu, at);
-            }
-        }
-    }
-
-    /// Tells an idle CPU to balance for all idle CPUs.
-    pub fn kick_nohz(&mut self, from: usize, cpu: usize) {
-        self.cpus[cpu].balance_kicked = true;
-        self.kick(from, cpu);
     }
 
     /// Active balance: the stopper of `src` preempts its current task and moves
@@ -486,10 +398,115 @@ impl Sim<'_> {
             self.kick(src, dst);
         }
     }
+}
 
-    /// May `task` run on `cpu`?
-    pub fn allowed(&self, task: u32, cpu: usize) -> bool {
-        self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
+impl Sim<'_> {
+    /// Does what is due on `cpu` now.
+    #[inline(always)]
+    pub fn cpu_event(&mut self, cpu: usize) {
+        match self.cpus[cpu].phase {
+            Phase::Running => self.running_event(cpu),
+            Phase::Idle => self.idle_interrupted(cpu),
+            Phase::Waking => self.idle_loop_event(cpu),
+        }
+        self.arm(cpu);
+    }
+
+    #[inline(always)]
+    fn running_event(&mut self, cpu: usize) {
+        self.end_rounds(cpu);
+        let due = self.cpus[cpu].end <= self.now;
+        self.progress(cpu);
+        self.interrupts(cpu);
+        if self.must_schedule(cpu, due) {
+            self.give_way(cpu);
+        } else if due && self.segment_done(cpu) {
+            self.execute(cpu);
+        }
+    }
+
+    /// Interrupts that are due on a CPU that executes.
+    fn interrupts(&mut self, cpu: usize) {
+        let charged = self.cpus[cpu].steal;
+        self.handle_interrupts(cpu);
+        if self.irq_time.used {
+            let charged = self.cpus[cpu].steal - charged;
+            self.spent_in_irq(cpu, charged);
+        }
+    }
+
+    /// IPIs, timers and the tick.
+    fn handle_interrupts(&mut self, cpu: usize) {
+        if self.cpus[cpu].ipi_at <= self.now {
+            self.cpus[cpu].ipi_at = NEVER;
+            self.cpus[cpu].told_at = 0;
+            let due = Some(self.now);
+            self.trace_interrupt(cpu, Interrupt::Ipi, due);
+            self.run_wake_list(cpu);
+            self.trace_interrupt(cpu, Interrupt::Ipi, None);
+            if self.replay.devices.interrupt() {
+                self.device_interrupts(cpu);
+            }
+            if self.classes.used {
+                self.asked_to_push(cpu);
+            }
+            if std::mem::take(&mut self.cpus[cpu].balance_kicked) {
+                self.balance_nohz(cpu);
+            }
+        }
+        let c = &self.cpus[cpu];
+        if c.timers.first_at().min(c.tick_at).min(c.hrtick_at) <= self.now {
+            self.cpus[cpu].told_at = 0;
+            self.timer_interrupt(cpu);
+        }
+    }
+
+    /// Timers expire in the order of when they interrupt, and each that may when one
+    /// does; one that may not yet keeps those behind it back (`__hrtimer_run_queues`).
+    #[inline(always)]
+    fn timer_interrupt(&mut self, cpu: usize) {
+        loop {
+            let c = &self.cpus[cpu];
+            let (sleep, tick, hrtick) = (c.timers.first_at(), c.tick_at, c.hrtick_at);
+            if sleep <= tick.min(hrtick) {
+                if !self.first_may_expire(cpu) {
+                    return;
+                }
+                let world = self.world();
+                let task = world.cpus[cpu].timers.pop(&mut world.nodes);
+                let due = Some(sleep.min(self.now));
+                self.trace_interrupt(cpu, Interrupt::Timer, due);
+                let timer = self.costs(cpu).timer;
+                self.charge(cpu, timer);
+                self.timer_expired(cpu, task);
+                self.trace_interrupt(cpu, Interrupt::Timer, None);
+            } else if tick.min(hrtick) > self.now {
+                return;
+            } else if tick <= hrtick {
+                self.trace_interrupt(cpu, Interrupt::Tick, Some(tick));
+                self.tick_handler(cpu);
+                self.trace_interrupt(cpu, Interrupt::Tick, None);
+            } else {
+                self.trace_interrupt(cpu, Interrupt::Timer, Some(hrtick));
+                self.hrtick(cpu);
+                self.trace_interrupt(cpu, Interrupt::Timer, None);
+            }
+        }
+    }
+
+    /// The CPU is out of its idle state: handle what came, then run a task or idle on.
+    #[inline(always)]
+    fn idle_loop_event(&mut self, cpu: usize) {
+        let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
+        self.idle_left(cpu, by_tick);
+        self.thread_executes(cpu);
+        self.interrupts(cpu);
+        if self.core.cpus[cpu].nr_running != 0 {
+            self.schedule(cpu);
+        } else {
+            self.cpus[cpu].need_resched = false;
+            self.settle(cpu);
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 
 use crate::cost::OpCost;
 use crate::exec::Effect;
-use crate::state::{Sim, Task};
+use crate::layers::{Power, Programs, Queues, World};
+use crate::state::Task;
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
 use alight_trace::{
@@ -28,7 +29,7 @@ enum Tag {
     Hotplug,
 }
 
-impl Sim<'_> {
+impl World<'_> {
     #[inline]
     fn mix(&mut self, tag: Tag, cpu: usize, a: u32, b: u32) {
         const K: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -58,6 +59,102 @@ impl Sim<'_> {
         }
     }
 
+    fn trace_counters(&mut self, cpu: usize) {
+        let view = &self.core.cpus[cpu];
+        let values = [
+            (CpuCounter::UtilAvg, u64::from(view.cfs.util_avg)),
+            (CpuCounter::NrRunning, u64::from(view.nr_running)),
+        ];
+        for (counter, value) in values {
+            self.emit(cpu, Event::CpuCounter { counter, value });
+        }
+    }
+
+    /// Tells a sink that wants to know it.
+    #[cold]
+    fn detail(&mut self, cpu: usize, detail: Detail) {
+        if let Some(sink) = self.out.sink.as_deref_mut()
+            && self.detailed
+            && self.out.error.is_none()
+            && let Err(error) = sink.detail(self.now, cpu as u32, detail)
+        {
+            self.out.error = Some(error);
+            self.end_now();
+        }
+    }
+
+    /// `cpu` gets to an interrupt, which was due at some time, or to its end.
+    #[inline]
+    pub fn trace_interrupt(&mut self, cpu: usize, interrupt: Interrupt, due_ns: Option<u64>) {
+        if self.detailed {
+            let reached_ns = self.reached(cpu);
+            let detail = Detail::Interrupt {
+                interrupt,
+                due_ns,
+                reached_ns,
+            };
+            self.detail(cpu, detail);
+        }
+    }
+
+    /// Entry into idle state `state`, or `None`: leaving it.
+    #[inline]
+    pub fn trace_idle(&mut self, cpu: usize, state: Option<u32>) {
+        self.mix(Tag::Idle, cpu, state.unwrap_or(NONE), 0);
+        if self.tracing {
+            let event = state.map_or(Event::IdleExit, |state| Event::IdleEnter { state });
+            self.emit(cpu, event);
+        }
+    }
+
+    /// `cpu` executes at its rate from now on.
+    #[inline]
+    pub fn trace_rate(&mut self, cpu: usize) {
+        if self.detailed {
+            let rate = self.cpus[cpu].rate;
+            self.detail(cpu, Detail::Speed { rate });
+        }
+    }
+
+    /// `cpu` is out of its idle state.
+    #[inline]
+    pub fn trace_executes(&mut self, cpu: usize) {
+        if self.detailed {
+            self.detail(cpu, Detail::Executes);
+        }
+    }
+
+    pub fn trace_frequency(&mut self, cpu: usize, khz: u32) {
+        self.mix(Tag::Frequency, cpu, khz, 0);
+        if self.tracing {
+            self.emit(cpu, Event::Frequency { khz });
+        }
+    }
+
+    /// A CPU went off or came back; Linux has no event of the scheduler for it.
+    pub fn trace_hotplug(&mut self, cpu: usize, online: bool) {
+        self.mix(Tag::Hotplug, cpu, online.into(), 0);
+    }
+}
+
+impl Power<'_> {
+    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
+    pub fn trace_clocks(&mut self) {
+        if !self.detailed {
+            return;
+        }
+        let machine = self.machine;
+        for (domain, of) in machine.freq_domains.iter().enumerate() {
+            let khz = self.freq[domain].opp(machine, domain).khz;
+            for cpu in of.cpus.iter() {
+                self.emit(cpu, Event::Frequency { khz });
+                self.trace_rate(cpu);
+            }
+        }
+    }
+}
+
+impl Queues<'_> {
     /// The signals of a fair task on `cpu` were updated; `sleeps`: for the last time before it does.
     #[inline]
     pub fn sample(&mut self, cpu: usize, task: u32, sleeps: bool) {
@@ -80,9 +177,10 @@ impl Sim<'_> {
             queue_load_avg: queue.load_avg,
             sleeps,
         };
-        if let Some(sink) = self.out.sink.as_deref_mut()
-            && self.out.error.is_none()
-            && let Err(error) = sink.signals(self.now, cpu as u32, &signals)
+        let world = self.world();
+        if let Some(sink) = world.out.sink.as_deref_mut()
+            && world.out.error.is_none()
+            && let Err(error) = sink.signals(world.now, cpu as u32, &signals)
         {
             self.out.error = Some(error);
             self.end_now();
@@ -129,17 +227,6 @@ impl Sim<'_> {
         }
     }
 
-    fn trace_counters(&mut self, cpu: usize) {
-        let view = &self.core.cpus[cpu];
-        let values = [
-            (CpuCounter::UtilAvg, u64::from(view.cfs.util_avg)),
-            (CpuCounter::NrRunning, u64::from(view.nr_running)),
-        ];
-        for (counter, value) in values {
-            self.emit(cpu, Event::CpuCounter { counter, value });
-        }
-    }
-
     #[inline]
     pub fn trace_waking(&mut self, cpu: usize, task: u32, target: usize, sync: bool) {
         self.mix(Tag::Waking, cpu, task, target as u32);
@@ -157,19 +244,6 @@ impl Sim<'_> {
         }
     }
 
-    /// Tells a sink that wants to know it.
-    #[cold]
-    fn detail(&mut self, cpu: usize, detail: Detail) {
-        if let Some(sink) = self.out.sink.as_deref_mut()
-            && self.detailed
-            && self.out.error.is_none()
-            && let Err(error) = sink.detail(self.now, cpu as u32, detail)
-        {
-            self.out.error = Some(error);
-            self.end_now();
-        }
-    }
-
     /// The current task of `cpu` yields.
     #[inline]
     pub fn trace_yield(&mut self, cpu: usize) {
@@ -177,20 +251,6 @@ impl Sim<'_> {
             let detail = Detail::Yield {
                 task: self.task_ref(self.cpus[cpu].curr),
                 work: self.costs(cpu).ops[OpCost::Yield as usize],
-            };
-            self.detail(cpu, detail);
-        }
-    }
-
-    /// `cpu` gets to an interrupt, which was due at some time, or to its end.
-    #[inline]
-    pub fn trace_interrupt(&mut self, cpu: usize, interrupt: Interrupt, due_ns: Option<u64>) {
-        if self.detailed {
-            let reached_ns = self.reached(cpu);
-            let detail = Detail::Interrupt {
-                interrupt,
-                due_ns,
-                reached_ns,
             };
             self.detail(cpu, detail);
         }
@@ -212,42 +272,6 @@ impl Sim<'_> {
             let (task, reached_ns) = (self.task_ref(prev), self.reached(cpu));
             self.detail(cpu, Detail::Schedule { task, reached_ns });
         }
-    }
-
-    /// The current task of `cpu` is in the call `op` on a channel, all of whose cost has passed.
-    #[inline]
-    pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
-        if self.detailed {
-            self.trace_channel(cpu, task, op, 0);
-        }
-    }
-
-    /// `task`, which leaves `cpu`, would go on with the call at its `pc`.
-    #[inline]
-    pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
-        if self.detailed {
-            let Task { pc, units, .. } = self.tasks[task];
-            self.trace_channel(cpu, task, self.ops[pc as usize], units);
-        }
-    }
-
-    /// Tells a call on a channel, of whose cost so many units are left.
-    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
-        let (writes, channel, bytes) = match op {
-            Op::Write { channel, bytes } => (true, channel, bytes),
-            Op::Read { channel, bytes } => (false, channel, bytes),
-            _ => return,
-        };
-        let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
-        let detail = Detail::Call {
-            task: self.task_ref(task as u32),
-            writes,
-            socket: !self.channels[channel as usize].is_pipe(),
-            channel,
-            bytes,
-            work: cost.saturating_sub(left),
-        };
-        self.detail(cpu, detail);
     }
 
     /// The call on a channel of the current task of `cpu` had this effect: is it done?
@@ -281,7 +305,7 @@ impl Sim<'_> {
         }
     }
 
-    /// The call of the current task of `cpu` that [`Sim::trace_call_begin`] told ends.
+    /// The call of the current task of `cpu` that [`Queues::trace_call_begin`] told ends.
     #[inline]
     pub fn trace_call_return(&mut self, cpu: usize, result: u32) {
         if self.detailed {
@@ -374,67 +398,14 @@ impl Sim<'_> {
             step: STEPS[answer.step as usize].0,
             because,
         };
-        if let Some(sink) = self.out.sink.as_deref_mut()
-            && self.out.error.is_none()
-            && let Err(error) = sink.base_answer(self.now, cpu as u32, &answer)
+        let world = self.world();
+        if let Some(sink) = world.out.sink.as_deref_mut()
+            && world.out.error.is_none()
+            && let Err(error) = sink.base_answer(world.now, cpu as u32, &answer)
         {
             self.out.error = Some(error);
             self.end_now();
         }
-    }
-
-    /// Entry into idle state `state`, or `None`: leaving it.
-    #[inline]
-    pub fn trace_idle(&mut self, cpu: usize, state: Option<u32>) {
-        self.mix(Tag::Idle, cpu, state.unwrap_or(NONE), 0);
-        if self.tracing {
-            let event = state.map_or(Event::IdleExit, |state| Event::IdleEnter { state });
-            self.emit(cpu, event);
-        }
-    }
-
-    /// `cpu` executes at its rate from now on.
-    #[inline]
-    pub fn trace_rate(&mut self, cpu: usize) {
-        if self.detailed {
-            let rate = self.cpus[cpu].rate;
-            self.detail(cpu, Detail::Speed { rate });
-        }
-    }
-
-    /// `cpu` is out of its idle state.
-    #[inline]
-    pub fn trace_executes(&mut self, cpu: usize) {
-        if self.detailed {
-            self.detail(cpu, Detail::Executes);
-        }
-    }
-
-    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
-    pub fn trace_clocks(&mut self) {
-        if !self.detailed {
-            return;
-        }
-        let machine = self.machine;
-        for (domain, of) in machine.freq_domains.iter().enumerate() {
-            let khz = self.freq[domain].opp(machine, domain).khz;
-            for cpu in of.cpus.iter() {
-                self.emit(cpu, Event::Frequency { khz });
-                self.trace_rate(cpu);
-            }
-        }
-    }
-
-    pub fn trace_frequency(&mut self, cpu: usize, khz: u32) {
-        self.mix(Tag::Frequency, cpu, khz, 0);
-        if self.tracing {
-            self.emit(cpu, Event::Frequency { khz });
-        }
-    }
-
-    /// A CPU went off or came back; Linux has no event of the scheduler for it.
-    pub fn trace_hotplug(&mut self, cpu: usize, online: bool) {
-        self.mix(Tag::Hotplug, cpu, online.into(), 0);
     }
 
     pub fn trace_fork(&mut self, cpu: usize, parent: usize, child: u32) {
@@ -455,6 +426,44 @@ impl Sim<'_> {
             let task = self.task_ref(task);
             self.emit(cpu, Event::Exit { task });
         }
+    }
+}
+
+impl Programs<'_> {
+    /// The current task of `cpu` is in the call `op` on a channel, all of whose cost has passed.
+    #[inline]
+    pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
+        if self.detailed {
+            self.trace_channel(cpu, task, op, 0);
+        }
+    }
+
+    /// `task`, which leaves `cpu`, would go on with the call at its `pc`.
+    #[inline]
+    pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
+        if self.detailed {
+            let Task { pc, units, .. } = self.tasks[task];
+            self.trace_channel(cpu, task, self.ops[pc as usize], units);
+        }
+    }
+
+    /// Tells a call on a channel, of whose cost so many units are left.
+    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
+        let (writes, channel, bytes) = match op {
+            Op::Write { channel, bytes } => (true, channel, bytes),
+            Op::Read { channel, bytes } => (false, channel, bytes),
+            _ => return,
+        };
+        let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
+        let detail = Detail::Call {
+            task: self.task_ref(task as u32),
+            writes,
+            socket: !self.channels[channel as usize].is_pipe(),
+            channel,
+            bytes,
+            work: cost.saturating_sub(left),
+        };
+        self.detail(cpu, detail);
     }
 }
 

@@ -14,8 +14,8 @@
 use crate::api::Metric;
 use crate::cpuidle::{self, CpuIdle, snake};
 use crate::kernel::Domains;
+use crate::layers::{Power, World};
 use crate::queue::NEVER;
-use crate::state::Sim;
 use crate::table::Table;
 use alight_workload::program::Better;
 
@@ -175,9 +175,17 @@ impl ClusterMeter {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Does the machine state powers?
+    pub fn powered(&self) -> bool {
+        let mut opps = (self.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
+        opps.any(|opp| opp.core_power_uw != 0)
+    }
+}
+
+impl Power<'_> {
     /// Sets up meters and residency counters. Every CPU counts as executing
-    /// until its first [`Sim::idle_enter`]. Frequencies must be set before.
+    /// until its first [`Balancer::idle_enter`]. Frequencies must be set before.
     pub fn meters_init(&mut self) {
         let machine = self.machine;
         let domains = self.kernel.idle.domains != Domains::Nobody;
@@ -245,12 +253,12 @@ impl Sim<'_> {
     /// `cpu` stops executing now.
     #[inline]
     pub(crate) fn rest(&mut self, cpu: usize, rest: Rest) {
-        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
         if !rest.spins {
-            cluster.supply.stop(self.now, rest.quiet_from);
+            cluster.supply.stop(self.world.now, rest.quiet_from);
         }
-        let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
-        if core.supply.stop(self.now, rest.quiet_from) {
+        let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+        if core.supply.stop(self.world.now, rest.quiet_from) {
             (core.supply.quiet_uw, core.supply.deep_uw) = (rest.core_uw, rest.deep_uw);
             if core.threads.len() > 1 {
                 self.shallower_sibling(cpu);
@@ -261,10 +269,10 @@ impl Sim<'_> {
     /// All threads of the core of `cpu` rest: the shallowest state sets its power.
     fn shallower_sibling(&mut self, cpu: usize) {
         let states = &self.idle_states[self.cpus[cpu].core_type as usize];
-        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
-        let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+        let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
         for &thread in &core.threads {
-            let (core_uw, deep_uw) = self.cpus[thread as usize].idle.powers(states);
+            let (core_uw, deep_uw) = self.world.cpus[thread as usize].idle.powers(states);
             core.supply.quiet_uw = core.supply.quiet_uw.max(core_uw);
             core.supply.deep_uw = core.supply.deep_uw.max(deep_uw);
         }
@@ -273,11 +281,11 @@ impl Sim<'_> {
     /// `cpu` leaves its idle state at `at`, which a cluster state no longer covers.
     #[inline]
     pub(crate) fn unrest(&mut self, cpu: usize, at: u64, spins: bool) {
-        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
         if !spins {
             cluster.supply.start(at);
         }
-        cluster.cores[self.cpus[cpu].idle.core_slot as usize]
+        cluster.cores[self.world.cpus[cpu].idle.core_slot as usize]
             .supply
             .start(at);
     }
@@ -285,7 +293,7 @@ impl Sim<'_> {
     /// `cpu` takes back its vote at `at`. If that ends a cluster state: when
     /// that state was reached, or will be.
     pub(crate) fn cluster_up(&mut self, cpu: usize, at: u64) -> Option<u64> {
-        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
         cluster.votes -= 1;
         if cluster.deep_from == NEVER {
             return None;
@@ -293,7 +301,7 @@ impl Sim<'_> {
         cluster.advance(at);
         let deep_from = std::mem::replace(&mut cluster.deep_from, NEVER);
         for &member in &cluster.cpus {
-            self.cpus[member as usize].idle.book(at, deep_from);
+            self.world.cpus[member as usize].idle.book(at, deep_from);
         }
         Some(deep_from)
     }
@@ -303,8 +311,8 @@ impl Sim<'_> {
         let machine = self.machine;
         let now = self.now;
         for cpu in machine.freq_domains[domain].cpus.iter() {
-            let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
-            let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
+            let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+            let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
             core.supply.advance(now, cluster.deep_from);
             core.supply.busy_uw = self.freq[domain].opp(machine, domain).core_power_uw;
             cluster.supply.advance(now, cluster.deep_from);
@@ -326,11 +334,11 @@ impl Sim<'_> {
     pub(crate) fn meters_flush(&mut self) {
         debug_assert_eq!(self.power_check(), Ok(()));
         for cluster in &mut self.meters {
-            cluster.advance(self.now);
+            cluster.advance(self.world.now);
             for &cpu in &cluster.cpus {
-                let idle = &mut self.cpus[cpu as usize].idle;
+                let idle = &mut self.world.cpus[cpu as usize].idle;
                 if idle.resting() {
-                    idle.book(self.now, cluster.deep_from);
+                    idle.book(self.world.now, cluster.deep_from);
                 }
             }
         }
@@ -384,12 +392,6 @@ impl Sim<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Does the machine state powers?
-    pub fn powered(&self) -> bool {
-        let mut opps = (self.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
-        opps.any(|opp| opp.core_power_uw != 0)
     }
 
     /// Energy of the run and mean power: in all, and per cluster. Nothing where the

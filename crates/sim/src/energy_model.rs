@@ -3,14 +3,14 @@
 //! under schedutil.
 
 use crate::hybrid;
-use crate::state::Sim;
+use crate::layers::World;
 use alight_machine::views::energy::{clock_of, model};
 use alight_machine::{FreqDomain, Governor};
 use alight_policy::Params;
 use alight_policy::abi::{Mask, PerfState, state_flag};
 use alight_policy::energy::perf_domain;
 
-impl Sim<'_> {
+impl World<'_> {
     /// Gives the energy model to the placement core, if the kernel would use it
     /// under `governor`. Without one the machine counts as overutilized for
     /// ever, so that nothing else has to ask.

@@ -5,9 +5,10 @@
 mod sleep;
 
 use crate::cost::OpCost;
+use crate::layers::{Balancer, Programs, Sim, World};
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
-use crate::state::{Life, Sim};
+use crate::state::Life;
 use crate::sync::Call;
 use crate::timeline::NONE;
 use alight_workload::program::{Deal, LOOP_SLOTS, Op};
@@ -44,87 +45,81 @@ struct Cost {
     wall_until: u64,
 }
 
-impl Sim<'_> {
-    /// The current task of `cpu` has done what its operation costs: let it take
-    /// effect, and go on until something takes time.
-    #[inline(always)]
-    pub fn execute(&mut self, cpu: usize) {
-        for _ in 0..MOST_IN_NO_TIME {
-            let task = self.cpus[cpu].curr as usize;
-            if self.tasks[task].computing {
-                self.run_ended(task, self.work_ended(cpu, task));
-            }
-            // In a call to wait it is queued: it ends behind that.
-            if self.tasks[task].cancelled && self.tasks[task].call != Call::In {
-                self.exit(cpu, task);
-                return self.schedule(cpu);
-            }
-            if self.tasks[task].fresh {
-                if self.begin(cpu, task) {
-                    return;
-                }
-                // Work of no length stood before other work, which has not begun.
-                if self.tasks[task].fresh {
-                    continue;
-                }
-            }
-            let op = self.ops[self.tasks[task].pc as usize];
-            self.tasks[task].wall_until = 0;
-            match self.take_effect(cpu, task, op) {
-                Effect::Done => self.step(task),
-                Effect::Jump(to) => {
-                    self.tasks[task].pc = to;
-                    self.tasks[task].fresh = true;
-                    self.come_round(cpu, to);
-                }
-                Effect::DoneAfterSleep => {
-                    self.step(task);
-                    return self.schedule(cpu);
-                }
-                Effect::RetryAfterSleep => return self.schedule(cpu),
-                Effect::RetryAfterWork => {}
-                Effect::Yield => {
-                    self.step(task);
-                    self.stats.yields += 1;
-                    if self.core.cpus[cpu].nr_running > 1 {
-                        self.tasks[task].yielded = true;
-                        self.schedule(cpu);
-                        if self.cpus[cpu].curr as usize != task {
-                            return;
-                        }
-                    }
-                }
-                Effect::Moved => return self.step(task),
-                Effect::Exit => {
-                    self.exit(cpu, task);
-                    return self.schedule(cpu);
-                }
-            }
-            if self.sees_resched(cpu) {
-                return self.give_way(cpu);
-            }
-            // What the call charged passes first. Then it is over, and looks whether to give way.
-            if self.cpus[cpu].steal != 0 {
-                return;
-            }
-        }
-        self.refuse(format!(
-            "'{}' executes a million operations at {} ns: it has a loop in which no operation \
-             takes time; give it a run or a sleep",
-            self.comms[self.cpus[cpu].curr as usize], self.now
-        ));
-    }
-
-    /// A task passes a time mark.
-    pub fn pass_mark(&mut self, mark: u32) {
-        let mark = &mut self.marks[mark as usize];
-        mark.first.get_or_insert(self.now);
-        mark.last = Some(self.now);
-    }
-
+impl World<'_> {
     fn step(&mut self, task: usize) {
         self.tasks[task].pc += 1;
         self.tasks[task].fresh = true;
+    }
+
+    /// Is the operation at `pc`, which costs so much, one that rt-app logs as `run`?
+    fn computes_at(&self, pc: u32, cost: Cost) -> bool {
+        match self.ops[pc as usize] {
+            Op::Run { .. } => cost.units != 0,
+            Op::RunWall { .. } => cost.wall_until > self.now,
+            _ => false,
+        }
+    }
+
+    /// Goes on behind the operation at `pc`, through ends of loops, which
+    /// concern nobody else; returns the operation found.
+    #[inline]
+    fn skip_loops(&mut self, task: usize) -> Op {
+        self.tasks[task].pc += 1;
+        self.leave_loops(task);
+        self.ops[self.tasks[task].pc as usize]
+    }
+
+    /// Goes through the ends of loops that stand at `pc`.
+    #[inline]
+    pub fn leave_loops(&mut self, task: usize) {
+        // A loop of loop ends would not end: its bound is the nesting.
+        for _ in 0..LOOP_SLOTS {
+            let Op::LoopEnd { slot, begin } = self.ops[self.tasks[task].pc as usize] else {
+                break;
+            };
+            let next = self.loop_end(task, slot, begin);
+            self.tasks[task].pc = next.unwrap_or(self.tasks[task].pc + 1);
+        }
+    }
+
+    /// Where a loop goes on, if it does.
+    #[inline]
+    fn loop_end(&mut self, task: usize, slot: u8, begin: u32) -> Option<u32> {
+        let left = &mut self.tasks[task].loops[slot as usize];
+        if *left != u64::MAX {
+            *left -= 1;
+        }
+        (*left != 0).then_some(begin)
+    }
+
+    /// Lines of `bytes` come several at a time.
+    fn stream_ns(&self, bytes: u64) -> u64 {
+        self.chase_ns(bytes) / u64::from(self.machine.memory.refill_mlp.max(1))
+    }
+
+    /// Lines of `bytes` come one after the other.
+    fn chase_ns(&self, bytes: u64) -> u64 {
+        let line = u64::from(self.machine.memory.dram_line_ns);
+        (bytes / 64).saturating_mul(line).min(NEVER)
+    }
+}
+
+impl Balancer<'_> {
+    fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
+        if self.tasks[task].children == 0 {
+            return Effect::Done;
+        }
+        self.sleep_current(cpu);
+        Effect::RetryAfterSleep
+    }
+}
+
+impl Programs<'_> {
+    /// A task passes a time mark.
+    pub fn pass_mark(&mut self, mark: u32) {
+        let mark = &mut self.marks[mark as usize];
+        mark.first.get_or_insert(self.balancer.now);
+        mark.last = Some(self.balancer.now);
     }
 
     /// Sets what the operation at `pc` costs; true if that takes time.
@@ -159,15 +154,6 @@ impl Sim<'_> {
             || self.cpus[cpu].steal != 0
     }
 
-    /// Is the operation at `pc`, which costs so much, one that rt-app logs as `run`?
-    fn computes_at(&self, pc: u32, cost: Cost) -> bool {
-        match self.ops[pc as usize] {
-            Op::Run { .. } => cost.units != 0,
-            Op::RunWall { .. } => cost.wall_until > self.now,
-            _ => false,
-        }
-    }
-
     /// When the work of the segment that ends now was done: the operation at `pc`, which is one
     /// with it, comes behind.
     fn work_ended(&self, cpu: usize, task: usize) -> u64 {
@@ -177,38 +163,6 @@ impl Sim<'_> {
         }
         let behind = self.cost(cpu, task);
         self.now - behind.stall - behind.units.div_ceil(self.cpus[cpu].rate)
-    }
-
-    /// Goes on behind the operation at `pc`, through ends of loops, which
-    /// concern nobody else; returns the operation found.
-    #[inline]
-    fn skip_loops(&mut self, task: usize) -> Op {
-        self.tasks[task].pc += 1;
-        self.leave_loops(task);
-        self.ops[self.tasks[task].pc as usize]
-    }
-
-    /// Goes through the ends of loops that stand at `pc`.
-    #[inline]
-    pub fn leave_loops(&mut self, task: usize) {
-        // A loop of loop ends would not end: its bound is the nesting.
-        for _ in 0..LOOP_SLOTS {
-            let Op::LoopEnd { slot, begin } = self.ops[self.tasks[task].pc as usize] else {
-                break;
-            };
-            let next = self.loop_end(task, slot, begin);
-            self.tasks[task].pc = next.unwrap_or(self.tasks[task].pc + 1);
-        }
-    }
-
-    /// Where a loop goes on, if it does.
-    #[inline]
-    fn loop_end(&mut self, task: usize, slot: u8, begin: u32) -> Option<u32> {
-        let left = &mut self.tasks[task].loops[slot as usize];
-        if *left != u64::MAX {
-            *left -= 1;
-        }
-        (*left != 0).then_some(begin)
     }
 
     /// What the operation at `pc` costs.
@@ -278,16 +232,80 @@ impl Sim<'_> {
             _ => Cost::default(),
         }
     }
+}
 
-    /// Lines of `bytes` come several at a time.
-    fn stream_ns(&self, bytes: u64) -> u64 {
-        self.chase_ns(bytes) / u64::from(self.machine.memory.refill_mlp.max(1))
-    }
-
-    /// Lines of `bytes` come one after the other.
-    fn chase_ns(&self, bytes: u64) -> u64 {
-        let line = u64::from(self.machine.memory.dram_line_ns);
-        (bytes / 64).saturating_mul(line).min(NEVER)
+impl Sim<'_> {
+    /// The current task of `cpu` has done what its operation costs: let it take
+    /// effect, and go on until something takes time.
+    #[inline(always)]
+    pub fn execute(&mut self, cpu: usize) {
+        for _ in 0..MOST_IN_NO_TIME {
+            let task = self.cpus[cpu].curr as usize;
+            if self.tasks[task].computing {
+                let ended_at = self.work_ended(cpu, task);
+                self.run_ended(task, ended_at);
+            }
+            // In a call to wait it is queued: it ends behind that.
+            if self.tasks[task].cancelled && self.tasks[task].call != Call::In {
+                self.exit(cpu, task);
+                return self.schedule(cpu);
+            }
+            if self.tasks[task].fresh {
+                if self.begin(cpu, task) {
+                    return;
+                }
+                // Work of no length stood before other work, which has not begun.
+                if self.tasks[task].fresh {
+                    continue;
+                }
+            }
+            let op = self.ops[self.tasks[task].pc as usize];
+            self.tasks[task].wall_until = 0;
+            match self.take_effect(cpu, task, op) {
+                Effect::Done => self.step(task),
+                Effect::Jump(to) => {
+                    self.tasks[task].pc = to;
+                    self.tasks[task].fresh = true;
+                    self.come_round(cpu, to);
+                }
+                Effect::DoneAfterSleep => {
+                    self.step(task);
+                    return self.schedule(cpu);
+                }
+                Effect::RetryAfterSleep => return self.schedule(cpu),
+                Effect::RetryAfterWork => {}
+                Effect::Yield => {
+                    self.step(task);
+                    self.stats.yields += 1;
+                    if self.core.cpus[cpu].nr_running > 1 {
+                        self.tasks[task].yielded = true;
+                        self.schedule(cpu);
+                        if self.cpus[cpu].curr as usize != task {
+                            return;
+                        }
+                    }
+                }
+                Effect::Moved => return self.step(task),
+                Effect::Exit => {
+                    self.exit(cpu, task);
+                    return self.schedule(cpu);
+                }
+            }
+            if self.sees_resched(cpu) {
+                return self.give_way(cpu);
+            }
+            // What the call charged passes first. Then it is over, and looks whether to give way.
+            if self.cpus[cpu].steal != 0 {
+                return;
+            }
+        }
+        let name = &self.comms[self.cpus[cpu].curr as usize];
+        let why = format!(
+            "'{name}' executes a million operations at {} ns: it has a loop in which no operation \
+             takes time; give it a run or a sleep",
+            self.now
+        );
+        self.refuse(why);
     }
 
     #[inline]
@@ -306,8 +324,14 @@ impl Sim<'_> {
             Op::Timer { .. } => self.timer(cpu, task, op),
             Op::Lock { mutex } => self.lock(cpu, mutex),
             Op::Unlock { mutex } => self.unlock(cpu, mutex),
-            Op::LockIndexed { base } => self.lock(cpu, base + self.tasks[task].register),
-            Op::UnlockIndexed { base } => self.unlock(cpu, base + self.tasks[task].register),
+            Op::LockIndexed { base } => {
+                let mutex = base + self.tasks[task].register;
+                self.lock(cpu, mutex)
+            }
+            Op::UnlockIndexed { base } => {
+                let mutex = base + self.tasks[task].register;
+                self.unlock(cpu, mutex)
+            }
             Op::Wait { condition, mutex } => self.wait_condition(cpu, condition, mutex),
             Op::Signal { condition } => self.signal(cpu, condition, false),
             Op::Broadcast { condition } => self.signal(cpu, condition, true),
@@ -379,11 +403,11 @@ impl Sim<'_> {
                     until_ns,
                 } = self.deals[deal as usize];
                 let start = self.workloads[self.tasks[task].workload as usize].start;
-                let count = &mut self.counters[counter as usize];
-                if *count >= limit || self.now - start >= until_ns {
+                let count = &mut self.programs.counters[counter as usize];
+                if *count >= limit || self.programs.balancer.now - start >= until_ns {
                     return Effect::Jump(done);
                 }
-                self.tasks[task].register = if modulo == 0 {
+                self.programs.balancer.tasks[task].register = if modulo == 0 {
                     *count as u32
                 } else {
                     (*count % u64::from(modulo)) as u32
@@ -437,9 +461,13 @@ impl Sim<'_> {
             Op::Await => self.await_wakeup(cpu, task),
             Op::Enter { ns } => self.enter_recorded(cpu, task, ns),
             Op::SleepUntil { ns, slack_ns } => {
-                self.sleep_to(cpu, task, self.time_of(task, ns), slack_ns)
+                let at = self.time_of(task, ns);
+                self.sleep_to(cpu, task, at, slack_ns)
             }
-            Op::SleepFor { ns, slack_ns } => self.sleep_to(cpu, task, self.now + ns, slack_ns),
+            Op::SleepFor { ns, slack_ns } => {
+                let at = self.now + ns;
+                self.sleep_to(cpu, task, at, slack_ns)
+            }
             Op::Complete { ns, cpu: on } => self.complete(cpu, task, ns, on),
         }
     }
@@ -462,14 +490,6 @@ impl Sim<'_> {
         }
     }
 
-    fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
-        if self.tasks[task].children == 0 {
-            return Effect::Done;
-        }
-        self.sleep_current(cpu);
-        Effect::RetryAfterSleep
-    }
-
     /// The task ends; its parent may have waited for that.
     fn exit(&mut self, cpu: usize, task: usize) {
         self.exit_current(cpu);
@@ -480,12 +500,13 @@ impl Sim<'_> {
         if parent == NONE {
             return;
         }
-        let p = &mut self.tasks[parent as usize];
+        let world = self.world();
+        let p = &mut world.tasks[parent as usize];
         p.children -= 1;
         // Of another sleep the operation behind it stands at `pc`, and has not begun.
         let waits = p.life == Life::Asleep
             && !p.fresh
-            && matches!(self.ops[p.pc as usize], Op::WaitChildren);
+            && matches!(world.ops[p.pc as usize], Op::WaitChildren);
         if p.children == 0 && waits {
             self.wake(cpu, parent, false);
         }

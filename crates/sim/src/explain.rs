@@ -20,7 +20,8 @@ use crate::answers::{Answers, Choice, Counted, CpuState, Decision, Distance, Tal
 use crate::api::Error;
 use crate::balance::cpu_util;
 use crate::build::views;
-use crate::state::{self, Sim};
+use crate::layers;
+use crate::layers::{Queues, Sim, World};
 use crate::timeline::NONE;
 use crate::uclamp_sum;
 use alight_policy::abi::task_flag;
@@ -155,7 +156,7 @@ impl Explainer {
     }
 
     /// Asks the run's own core, with each candidate written down if it will be shown.
-    pub fn ask(&mut self, core: &mut state::Core, wakeup: Wakeup<'_>) -> Answer {
+    pub fn ask(&mut self, core: &mut layers::Core, wakeup: Wakeup<'_>) -> Answer {
         match self.wants {
             Wants::Decisions(_) => core.explain(wakeup, &mut self.notes),
             Wants::Answers | Wants::Told => core.select(wakeup),
@@ -163,7 +164,72 @@ impl Explainer {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// `task` runs, so long after it was woken.
+    #[inline]
+    pub fn explain_ran(&mut self, task: u32, latency_ns: u64) {
+        let Some(explainer) = &mut self.out.explainer else {
+            return;
+        };
+        let waiting = &mut explainer.waiting[task as usize];
+        match std::mem::replace(waiting, Waiting::Nowhere) {
+            Waiting::Nowhere => {}
+            Waiting::Decision(at) => explainer.decisions[at].latency_ns = Some(latency_ns),
+            Waiting::Counted(counted) => explainer.tally.ran(counted, latency_ns),
+        }
+    }
+
+    fn choice(&self, by: usize, prev_cpu: u32, answer: Answer) -> Choice {
+        Choice {
+            answer,
+            cost_ns: self.ns(by, self.costs(by).selection(&answer)),
+            cpu: self.cpu_state(answer.cpu as usize, prev_cpu as usize, by),
+        }
+    }
+
+    fn cpu_state(&self, cpu: usize, prev_cpu: usize, waker: usize) -> CpuState {
+        let (view, machine) = (&self.core.cpus[cpu], &self.machine.cpus[cpu]);
+        let running = match self.cpus[cpu].curr {
+            NONE => None,
+            task => Some(self.comms[task as usize].clone()),
+        };
+        let idle_state = (running.is_none() && view.exit_latency != NONE).then(|| {
+            let states = &self.machine.core_types[machine.core_type].idle_states;
+            let state = states.get(self.cpus[cpu].idle.state());
+            let name = state.map_or("idle loop", |state| state.name.as_str());
+            (name.to_owned(), view.exit_latency)
+        });
+        CpuState {
+            online: self.hotplug.online.contains(cpu as u32),
+            running,
+            nr_running: view.nr_running + u32::from(view.ttwu_pending),
+            sched_idle: view.nr_running != 0 && view.nr_running == view.h_nr_idle,
+            idle_state,
+            capacity: view.capacity,
+            capacity_orig: view.capacity_orig,
+            util: (self.core.params.est_none == 0).then(|| cpu_util(view)),
+            from_prev: self.distance(cpu, prev_cpu),
+            from_waker: self.distance(cpu, waker),
+        }
+    }
+
+    fn distance(&self, a: usize, b: usize) -> Distance {
+        let (from, to) = (&self.core.places[a], &self.core.places[b]);
+        if a == b {
+            Distance::Same
+        } else if from.smt_domain != NONE && from.smt_domain == to.smt_domain {
+            Distance::Core
+        } else if from.llc == to.llc {
+            Distance::Cache
+        } else if from.node == to.node {
+            Distance::Node
+        } else {
+            Distance::Machine
+        }
+    }
+}
+
+impl Queues<'_> {
     /// Is this decision looked at? Then the others' views are what those of the run are.
     #[inline]
     pub fn explains(&mut self, task: u32, kind: Kind) -> bool {
@@ -299,78 +365,16 @@ impl Sim<'_> {
     #[inline]
     pub fn explain_unasked(&mut self, task: u32) {
         let other_class = self.is_rt(task);
-        let Some(explainer) = &mut self.out.explainer else {
+        let world = self.world();
+        let Some(explainer) = &mut world.out.explainer else {
             return;
         };
         explainer.waiting[task as usize] = Waiting::Nowhere;
-        if explainer.watches(&self.comms[task as usize], self.now) {
+        if explainer.watches(&world.comms[task as usize], world.now) {
             match other_class {
                 true => explainer.tally.other_class += 1,
                 false => explainer.tally.still_queued += 1,
             }
-        }
-    }
-
-    /// `task` runs, so long after it was woken.
-    #[inline]
-    pub fn explain_ran(&mut self, task: u32, latency_ns: u64) {
-        let Some(explainer) = &mut self.out.explainer else {
-            return;
-        };
-        let waiting = &mut explainer.waiting[task as usize];
-        match std::mem::replace(waiting, Waiting::Nowhere) {
-            Waiting::Nowhere => {}
-            Waiting::Decision(at) => explainer.decisions[at].latency_ns = Some(latency_ns),
-            Waiting::Counted(counted) => explainer.tally.ran(counted, latency_ns),
-        }
-    }
-
-    fn choice(&self, by: usize, prev_cpu: u32, answer: Answer) -> Choice {
-        Choice {
-            answer,
-            cost_ns: self.ns(by, self.costs(by).selection(&answer)),
-            cpu: self.cpu_state(answer.cpu as usize, prev_cpu as usize, by),
-        }
-    }
-
-    fn cpu_state(&self, cpu: usize, prev_cpu: usize, waker: usize) -> CpuState {
-        let (view, machine) = (&self.core.cpus[cpu], &self.machine.cpus[cpu]);
-        let running = match self.cpus[cpu].curr {
-            NONE => None,
-            task => Some(self.comms[task as usize].clone()),
-        };
-        let idle_state = (running.is_none() && view.exit_latency != NONE).then(|| {
-            let states = &self.machine.core_types[machine.core_type].idle_states;
-            let state = states.get(self.cpus[cpu].idle.state());
-            let name = state.map_or("idle loop", |state| state.name.as_str());
-            (name.to_owned(), view.exit_latency)
-        });
-        CpuState {
-            online: self.hotplug.online.contains(cpu as u32),
-            running,
-            nr_running: view.nr_running + u32::from(view.ttwu_pending),
-            sched_idle: view.nr_running != 0 && view.nr_running == view.h_nr_idle,
-            idle_state,
-            capacity: view.capacity,
-            capacity_orig: view.capacity_orig,
-            util: (self.core.params.est_none == 0).then(|| cpu_util(view)),
-            from_prev: self.distance(cpu, prev_cpu),
-            from_waker: self.distance(cpu, waker),
-        }
-    }
-
-    fn distance(&self, a: usize, b: usize) -> Distance {
-        let (from, to) = (&self.core.places[a], &self.core.places[b]);
-        if a == b {
-            Distance::Same
-        } else if from.smt_domain != NONE && from.smt_domain == to.smt_domain {
-            Distance::Core
-        } else if from.llc == to.llc {
-            Distance::Cache
-        } else if from.node == to.node {
-            Distance::Node
-        } else {
-            Distance::Machine
         }
     }
 }

@@ -21,14 +21,42 @@ use weight::NICE_0_FINE;
 pub(crate) use weight::{IDLE_WEIGHT, inverse, weight};
 
 use crate::kernel::{BuddiesCleared, PickedAgain, Preemption, WakeupTest};
+use crate::layers::{Balancer, Queues, World};
 use crate::queue::NEVER;
-use crate::state::Sim;
 use crate::timeline::NONE;
 use crate::uclamp_sum;
 use alight_policy::abi::{class, task_flag};
 use alight_policy::rq;
 
-impl Sim<'_> {
+impl World<'_> {
+    /// `task`, which left, was the last on `cpu` that is not SCHED_IDLE, but not the last.
+    fn only_idle_left(&self, cpu: usize, task: u32) -> bool {
+        let view = &self.core.cpus[cpu];
+        view.nr_running != 0
+            && view.nr_running == view.h_nr_idle
+            && self.views[task as usize].class != class::IDLE
+    }
+
+    /// The current task should give way to another fair one.
+    fn resched_fair(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        match self.kernel.preemption {
+            Preemption::Full => c.need_resched = true,
+            Preemption::Lazy => c.resched_lazy = true,
+        }
+    }
+
+    /// The current task was picked to run on.
+    #[inline]
+    pub fn picked_again(&mut self, cpu: usize) {
+        if self.tunables.picked_again == PickedAgain::BeginsSlice {
+            let t = &mut self.tasks[self.cpus[cpu].curr as usize];
+            t.slice_start = t.sum_exec;
+        }
+    }
+}
+
+impl Queues<'_> {
     /// Brings the clocks of `cpu` and the progress of its task to now.
     #[inline]
     pub fn clock(&mut self, cpu: usize) {
@@ -42,9 +70,10 @@ impl Sim<'_> {
         if self.irq_time.used {
             return self.rq_clock_beside_irq(cpu);
         }
-        let view = &mut self.core.cpus[cpu];
-        if view.clock != self.now {
-            rq::clock(view, self.now);
+        let world = self.world();
+        let view = &mut world.core.cpus[cpu];
+        if view.clock != world.now {
+            rq::clock(view, world.now);
         }
     }
 
@@ -93,15 +122,76 @@ impl Sim<'_> {
         }
     }
 
+    /// Puts `task` into the queue `q`, where its key belongs.
+    #[inline(always)]
+    pub fn queue_in(&mut self, q: usize, task: u32) {
+        match self.tunables.order {
+            Order::Cfs => {
+                let key = self.tasks[task as usize].vruntime;
+                match self.power.world.cpus.get_mut(q) {
+                    Some(c) => c.fair.tree.insert(&mut self.power.world.nodes, task, key),
+                    None => self.groups.queue_in(q, &mut self.power.nodes, task, key),
+                }
+            }
+            Order::Eevdf => {
+                let weight = self.exact_weight(task);
+                self.eevdf.insert(q, task, weight);
+            }
+        }
+    }
+
+    /// Takes `task` out of the queue `q`.
+    #[inline(always)]
+    pub fn queue_out(&mut self, q: usize, task: u32) {
+        match self.tunables.order {
+            Order::Cfs => match self.power.world.cpus.get_mut(q) {
+                Some(c) => c.fair.tree.remove(&mut self.power.world.nodes, task),
+                None => self.groups.queue_out(q, &mut self.power.nodes, task),
+            },
+            Order::Eevdf => self.eevdf.remove(q, task),
+        }
+    }
+
+    /// A sleeping task is about to wake on another CPU than `prev` (`migrate_task_rq_fair`).
+    #[inline]
+    pub fn leave_behind(&mut self, prev: usize, task: u32) {
+        if self.tunables.order == Order::Cfs {
+            // The old queue's time as it was last: nobody takes its lock for this.
+            let min_vruntime = self.fair_queue(self.queue_of(prev, task)).min_vruntime;
+            let t = &mut self.tasks[task as usize];
+            t.vruntime = t.vruntime.wrapping_sub(min_vruntime);
+        }
+    }
+
+    /// The signals of the current task and its queue come up to now, by a `tick` or not.
+    #[inline(always)]
+    fn refresh_curr(&mut self, cpu: usize, curr: u32, tick: bool) -> bool {
+        if self.groups.used {
+            return self.refresh_grouped(cpu, curr, tick);
+        }
+        let world = self.world();
+        let rq = &mut world.core.cpus[cpu];
+        rq::update_curr(&world.core.params, rq, &mut world.views[curr as usize])
+    }
+
+    /// Is `task`, which sleeps, still on the queue it slept on (`sched_delayed`)?
+    #[inline]
+    pub fn is_delayed(&self, task: u32) -> bool {
+        self.tunables.order == Order::Eevdf && self.eevdf.is_delayed(task)
+    }
+}
+
+impl Balancer<'_> {
     /// Charges the current task, if it is a fair one, the time it ran (`update_curr`).
     pub fn update_curr(&mut self, cpu: usize) {
         if self.curr_is_rt(cpu) {
             return;
         }
         let now = self.clock_task(cpu);
-        let c = &mut self.cpus[cpu];
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
         let curr = c.curr;
-        let Some(t) = self.tasks.get_mut(curr as usize) else {
+        let Some(t) = world.tasks.get_mut(curr as usize) else {
             return;
         };
         let delta = now - c.exec_start;
@@ -137,22 +227,26 @@ impl Sim<'_> {
         self.end_rounds(cpu);
         self.uclamp_join(cpu, task);
         let curr_fair = self.curr_is_fair(cpu);
-        let view = &mut self.views[task as usize];
-        view.prev_cpu = cpu as u32;
+        self.views[task as usize].prev_cpu = cpu as u32;
         let changed = match self.groups.used {
-            false => rq::enqueue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair),
+            false => {
+                let (params, rq, view) = self.rq_and_task(cpu, task);
+                rq::enqueue(params, rq, view, curr_fair)
+            }
             true => self.enqueue_grouped(cpu, task),
         };
-        let rq = &mut self.core.cpus[cpu];
+        let world = self.world();
+        let rq = &mut world.core.cpus[cpu];
         if rq.nr_running == 2 {
-            self.overloaded.insert(cpu as u32);
+            world.overloaded.insert(cpu as u32);
         }
         let first = rq.h_nr_running == 1;
         let t = &mut self.tasks[task as usize];
         t.cpu = cpu as u32;
         self.rq_changed(cpu);
-        let c = &mut self.cpus[cpu];
-        Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
+        c.lru.push_front(&mut world.tasks, task);
         if self.cache_aware.used {
             self.cache_aware_joined(cpu, task);
         }
@@ -175,45 +269,17 @@ impl Sim<'_> {
         }
     }
 
-    /// Puts `task` into the queue `q`, where its key belongs.
-    #[inline(always)]
-    pub fn queue_in(&mut self, q: usize, task: u32) {
-        match self.tunables.order {
-            Order::Cfs => {
-                let key = self.tasks[task as usize].vruntime;
-                match self.cpus.get_mut(q) {
-                    Some(c) => c.fair.tree.insert(&mut self.nodes, task, key),
-                    None => self.groups.queue_in(q, &mut self.nodes, task, key),
-                }
-            }
-            Order::Eevdf => {
-                let weight = self.exact_weight(task);
-                self.eevdf.insert(q, task, weight);
-            }
-        }
-    }
-
-    /// Takes `task` out of the queue `q`.
-    #[inline(always)]
-    pub fn queue_out(&mut self, q: usize, task: u32) {
-        match self.tunables.order {
-            Order::Cfs => match self.cpus.get_mut(q) {
-                Some(c) => c.fair.tree.remove(&mut self.nodes, task),
-                None => self.groups.queue_out(q, &mut self.nodes, task),
-            },
-            Order::Eevdf => self.eevdf.remove(q, task),
-        }
-    }
-
     /// What leaving costs the queue's books, whether it runs or is queued.
     #[inline(always)]
     fn leave(&mut self, cpu: usize, task: u32) {
-        let c = &mut self.cpus[cpu];
-        Self::list_remove(&mut self.tasks, &mut c.lru, task);
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
+        c.lru.remove(&mut world.tasks, task);
         if self.cache_aware.used {
             self.cache_aware_left(cpu, task);
         }
-        self.forget_buddy(self.line_of(cpu, task), task);
+        let line = self.line_of(cpu, task);
+        self.forget_buddy(line, task);
         if self.core.cpus[cpu].nr_running == 1 {
             self.overloaded.remove(cpu as u32);
         }
@@ -221,25 +287,6 @@ impl Sim<'_> {
             self.balance_at_next_tick(cpu);
         }
         self.rq_changed(cpu);
-    }
-
-    /// `task`, which left, was the last on `cpu` that is not SCHED_IDLE, but not the last.
-    fn only_idle_left(&self, cpu: usize, task: u32) -> bool {
-        let view = &self.core.cpus[cpu];
-        view.nr_running != 0
-            && view.nr_running == view.h_nr_idle
-            && self.views[task as usize].class != class::IDLE
-    }
-
-    /// A sleeping task is about to wake on another CPU than `prev` (`migrate_task_rq_fair`).
-    #[inline]
-    pub fn leave_behind(&mut self, prev: usize, task: u32) {
-        if self.tunables.order == Order::Cfs {
-            // The old queue's time as it was last: nobody takes its lock for this.
-            let min_vruntime = self.fair_queue(self.queue_of(prev, task)).min_vruntime;
-            let t = &mut self.tasks[task as usize];
-            t.vruntime = t.vruntime.wrapping_sub(min_vruntime);
-        }
     }
 
     /// A woken task joins.
@@ -293,10 +340,11 @@ impl Sim<'_> {
             self.sample(cpu, task, true);
             return;
         }
-        let view = &mut self.views[task as usize];
-        let rq = &mut self.core.cpus[cpu];
         let changed = match self.groups.used {
-            false => rq::dequeue(&self.core.params, rq, view, true, true, true),
+            false => {
+                let (params, rq, view) = self.rq_and_task(cpu, task);
+                rq::dequeue(params, rq, view, true, true, true)
+            }
             true => self.dequeue_grouped(cpu, task, true),
         };
         if changed {
@@ -305,7 +353,8 @@ impl Sim<'_> {
         self.sample(cpu, task, true);
         self.leave(cpu, task);
         if self.tunables.order == Order::Cfs {
-            self.update_min_vruntime(self.queue_of(cpu, task));
+            let queue = self.queue_of(cpu, task);
+            self.update_min_vruntime(queue);
         }
         if self.groups.used {
             self.group_left(cpu, task, true);
@@ -322,9 +371,11 @@ impl Sim<'_> {
         }
         self.uclamp_leave(src, task);
         let curr_fair = self.curr_is_fair(src);
-        let view = &mut self.views[task as usize];
         match self.groups.used {
-            false => rq::detach(&self.core.params, &mut self.core.cpus[src], view, curr_fair),
+            false => {
+                let (params, rq, view) = self.rq_and_task(src, task);
+                rq::detach(params, rq, view, curr_fair)
+            }
             true => self.detach_grouped(src, task),
         }
         self.queue_out(q, task);
@@ -392,15 +443,6 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task should give way to another fair one.
-    fn resched_fair(&mut self, cpu: usize) {
-        let c = &mut self.cpus[cpu];
-        match self.kernel.preemption {
-            Preemption::Full => c.need_resched = true,
-            Preemption::Lazy => c.resched_lazy = true,
-        }
-    }
-
     /// The fair part of a tick (`task_tick_fair`).
     pub fn tick_fair(&mut self, cpu: usize) {
         self.update_curr(cpu);
@@ -410,7 +452,8 @@ impl Sim<'_> {
         }
         self.sample(cpu, curr, false);
         if self.tunables.order == Order::Cfs {
-            self.tick_cfs(self.queue_of(cpu, curr), curr);
+            let queue = self.queue_of(cpu, curr);
+            self.tick_cfs(queue, curr);
         }
         if self.groups.used {
             self.tick_group(cpu, curr);
@@ -418,16 +461,6 @@ impl Sim<'_> {
         if self.cache_aware.used {
             self.cache_aware_tick(cpu, curr);
         }
-    }
-
-    /// The signals of the current task and its queue come up to now, by a `tick` or not.
-    #[inline(always)]
-    fn refresh_curr(&mut self, cpu: usize, curr: u32, tick: bool) -> bool {
-        if self.groups.used {
-            return self.refresh_grouped(cpu, curr, tick);
-        }
-        let rq = &mut self.core.cpus[cpu];
-        rq::update_curr(&self.core.params, rq, &mut self.views[curr as usize])
     }
 
     /// `sched_yield` of the current task, which is not alone (`yield_task_fair`).
@@ -457,15 +490,6 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task was picked to run on.
-    #[inline]
-    pub fn picked_again(&mut self, cpu: usize) {
-        if self.tunables.picked_again == PickedAgain::BeginsSlice {
-            let t = &mut self.tasks[self.cpus[cpu].curr as usize];
-            t.slice_start = t.sum_exec;
-        }
-    }
-
     /// The current task stays queued but stops running (`put_prev_entity`).
     pub fn put_prev(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
@@ -473,13 +497,8 @@ impl Sim<'_> {
             self.cpufreq_update(cpu);
         }
         self.sample(cpu, task, false);
-        self.queue_in(self.line_of(cpu, task), task);
-    }
-
-    /// Is `task`, which sleeps, still on the queue it slept on (`sched_delayed`)?
-    #[inline]
-    pub fn is_delayed(&self, task: u32) -> bool {
-        self.tunables.order == Order::Eevdf && self.eevdf.is_delayed(task)
+        let line = self.line_of(cpu, task);
+        self.queue_in(line, task);
     }
 
     /// A queued task becomes current (`set_next_entity`).
@@ -487,9 +506,11 @@ impl Sim<'_> {
     pub fn set_next(&mut self, cpu: usize, task: u32) {
         let q = self.line_of(cpu, task);
         self.queue_out(q, task);
-        let rq = &mut self.core.cpus[cpu];
         let changed = match self.groups.used {
-            false => rq::set_next(&self.core.params, rq, &mut self.views[task as usize]),
+            false => {
+                let (params, rq, view) = self.rq_and_task(cpu, task);
+                rq::set_next(params, rq, view)
+            }
             true => self.set_next_grouped(cpu, task),
         };
         if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
@@ -503,14 +524,15 @@ impl Sim<'_> {
             }
             self.protect(q, task);
         }
-        let c = &mut self.cpus[cpu];
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
         c.exec_start = now;
-        let t = &mut self.tasks[task as usize];
+        let t = &mut world.tasks[task as usize];
         t.slice_start = t.sum_exec;
         t.last_run = now;
-        if !self.kernel.balance.detach.newest_first {
-            Self::list_remove(&mut self.tasks, &mut c.lru, task);
-            Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        if !world.kernel.balance.detach.newest_first {
+            c.lru.remove(&mut world.tasks, task);
+            c.lru.push_front(&mut world.tasks, task);
         }
         self.sample(cpu, task, false);
         if changed {

@@ -18,14 +18,15 @@ use crate::api::Scenario;
 use crate::balance::Packing;
 use crate::build::views;
 use crate::fair::Tunables;
+use crate::layers::{Balancer, Programs, Sim, World};
 use crate::queue::NEVER;
-use crate::state::{Life, Phase, Sim};
+use crate::state::{Life, Phase};
 use crate::timeline::NONE;
 use alight_machine::Governor;
 use alight_policy::Mask;
 use alight_policy::abi::rule;
 
-/// The affinity of a task that may run anywhere, in [`Sim::masks`].
+/// The affinity of a task that may run anywhere, in [`World::masks`].
 const ANYWHERE: u32 = 0;
 
 /// Which CPUs there are.
@@ -58,175 +59,7 @@ impl Hotplug {
     }
 }
 
-impl Sim<'_> {
-    /// `cpu` goes off, if it is not off already.
-    pub fn cpu_down(&mut self, cpu: usize) {
-        if !self.hotplug.online.contains(cpu as u32) {
-            return;
-        }
-        // EBUSY: the deadline tasks that were admitted need it.
-        if self.dl_needs(cpu) {
-            self.hotplug.refused += 1;
-            return;
-        }
-        let before = self.hotplug.online.len();
-        self.clock(cpu);
-        // What was sent here arrives, and leaves with the others (`sched_ttwu_pending`).
-        self.run_wake_list(cpu);
-        self.nohz_leave(cpu);
-        self.hotplug.online.remove(cpu as u32);
-        self.cpus[cpu].stats.offline_since = self.now;
-        self.online_changed(before as usize);
-        if self.classes.served {
-            self.server_offline(cpu);
-        }
-        if self.classes.used {
-            self.rt_offline(cpu);
-        }
-        self.stop_executing(cpu);
-        self.move_tasks_away(cpu);
-        if self.classes.used {
-            self.move_throttled_away(cpu);
-        }
-        self.groups_offline(cpu);
-        self.move_timers_away(cpu);
-        self.rest_dead(cpu);
-        self.cpufreq_cpus_changed(cpu);
-        self.trace_hotplug(cpu, false);
-    }
-
-    /// `cpu` comes back, if it is not there.
-    pub fn cpu_up(&mut self, cpu: usize) {
-        if self.hotplug.online.contains(cpu as u32) {
-            return;
-        }
-        self.hotplug.online.insert(cpu as u32);
-        let stats = &mut self.cpus[cpu].stats;
-        stats.offline_ns += self.now - stats.offline_since;
-        self.clock(cpu);
-        self.cpufreq_cpus_changed(cpu);
-        self.online_changed(self.hotplug.online.len() as usize);
-        if self.classes.used {
-            self.rt_online(cpu);
-        }
-        // The thread that brought it up has just gone to sleep.
-        self.core.cpus[cpu].idle_stamp = self.now.max(1);
-        let out = self.idle_leave(cpu, self.now);
-        self.idle_forgotten(cpu);
-        self.cpus[cpu].steal = out - self.now;
-        self.settle(cpu);
-        self.arm(cpu);
-        self.trace_hotplug(cpu, true);
-    }
-
-    /// The domains are built over the CPUs that are online, and what depends on
-    /// their number follows. `counted`: CPUs that were online when the queues last
-    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
-    /// at that time.
-    fn online_changed(&mut self, counted: usize) {
-        let (params, online) = (self.core.params, self.hotplug.online);
-        let new = views(self.machine, self.kernel, &params, online);
-        let new = new.expect("a part of a machine that could be built");
-        if self.core.params.pack != rule::PACK_NONE {
-            for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
-                kept.buddy = built.buddy;
-            }
-        }
-        // SAFETY: as the core before, see `Builder::finish`.
-        self.core.rebuilt(unsafe { new.stored() });
-        if self.core.params.pack != rule::PACK_NONE {
-            self.packing = Packing::new(&self.core);
-        }
-        self.tunables = Tunables {
-            hrtick: self.tunables.hrtick,
-            ..Tunables::new(self.kernel, counted, self.tunables.tick)
-        };
-        self.balance_rebuild();
-        self.energy_model_init(self.hotplug.governor);
-    }
-
-    /// The current task of `cpu` makes way for the stopper and waits.
-    fn stop_executing(&mut self, cpu: usize) {
-        match self.cpus[cpu].phase {
-            Phase::Running => {
-                let task = self.cpus[cpu].curr;
-                self.update_curr(cpu);
-                self.trace_schedule(cpu, task);
-                let state = self.leave_current(cpu, task, true);
-                self.leave_groups(cpu);
-                self.trace_switch(cpu, task, state, NONE);
-            }
-            // It is woken to be stopped.
-            Phase::Idle => self.cpus[cpu].end = self.idle_leave(cpu, self.now),
-            Phase::Waking => {}
-        }
-    }
-
-    /// `migrate_tasks`: in the order in which they would have run.
-    fn move_tasks_away(&mut self, cpu: usize) {
-        loop {
-            let task = self.pick_next(cpu, false);
-            if task == NONE {
-                break;
-            }
-            self.hotplug.moved += 1;
-            let to = self.fallback_cpu(cpu, task);
-            if self.is_rt(task) {
-                self.dequeue_rt(cpu, task);
-                self.clock(to);
-                self.trace_migrate(cpu, task, to);
-                self.enqueue_rt(to, task, false);
-                self.check_preempt(to, task);
-            } else {
-                self.detach_task(cpu, task);
-                self.attach_task(cpu, to, task);
-            }
-            if self.cpus[to].need_resched {
-                self.kick(cpu, to);
-            }
-        }
-    }
-
-    /// Its timers expire on the first CPU that is left (`hrtimers_cpu_dying`).
-    fn move_timers_away(&mut self, cpu: usize) {
-        let first = self.hotplug.online.iter().next();
-        let to = first.expect("one is online") as usize;
-        while self.cpus[cpu].timers.first_at() != NEVER {
-            let at = self.cpus[cpu].timers.first_at().max(self.now);
-            let timer = self.cpus[cpu].timers.pop(&mut self.nodes);
-            if let Some(task) = self.tasks.get_mut(timer as usize) {
-                task.cpu = to as u32;
-            }
-            self.cpus[to].timers.insert(&mut self.nodes, timer, at);
-        }
-        self.move_interrupts_away(cpu, to);
-        self.arm(to);
-    }
-
-    /// Nothing is left to do on `cpu`: it is off from now on, or when it is out of
-    /// the idle state that it was in (`play_dead`).
-    fn rest_dead(&mut self, cpu: usize) {
-        let c = &mut self.cpus[cpu];
-        let work = match c.phase {
-            Phase::Running => 0,
-            _ => c.end.saturating_sub(self.now),
-        };
-        let was_idle = c.phase != Phase::Running;
-        c.phase = Phase::Idle;
-        (c.need_resched, c.resched_lazy, c.gives_way) = (false, false, false);
-        c.balance_kicked = false;
-        (c.steal, c.before_switch) = (0, NEVER);
-        (c.tick_at, c.ipi_at, c.hrtick_at) = (NEVER, NEVER, NEVER);
-        self.thread_rests(cpu);
-        if was_idle {
-            self.idle_left(cpu, false);
-        } else {
-            self.clock_goes_idle(cpu);
-        }
-        self.idle_dead(cpu, work);
-        self.arm(cpu);
-    }
-
+impl World<'_> {
     /// The CPU for `task`, which the policy would place on `cpu`: that one, unless
     /// it is not there or not allowed (`select_task_rq`, `is_cpu_allowed`).
     pub fn allowed_cpu(&mut self, cpu: usize, task: u32) -> usize {
@@ -308,6 +141,189 @@ impl Sim<'_> {
             (false, None) => Some(format!("CPU {cpu} is offline but not at rest")),
             (true, None) => None,
         }
+    }
+}
+
+impl Balancer<'_> {
+    /// `cpu` comes back, if it is not there.
+    pub fn cpu_up(&mut self, cpu: usize) {
+        if self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        self.hotplug.online.insert(cpu as u32);
+        let world = self.world();
+        let stats = &mut world.cpus[cpu].stats;
+        stats.offline_ns += world.now - stats.offline_since;
+        self.clock(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.online_changed(self.hotplug.online.len() as usize);
+        if self.classes.used {
+            self.rt_online(cpu);
+        }
+        // The thread that brought it up has just gone to sleep.
+        self.core.cpus[cpu].idle_stamp = self.now.max(1);
+        let now = self.now;
+        let out = self.idle_leave(cpu, now);
+        self.idle_forgotten(cpu);
+        self.cpus[cpu].steal = out - self.now;
+        self.settle(cpu);
+        self.arm(cpu);
+        self.trace_hotplug(cpu, true);
+    }
+
+    /// The domains are built over the CPUs that are online, and what depends on
+    /// their number follows. `counted`: CPUs that were online when the queues last
+    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
+    /// at that time.
+    fn online_changed(&mut self, counted: usize) {
+        let (params, online) = (self.core.params, self.hotplug.online);
+        let new = views(self.machine, self.kernel, &params, online);
+        let new = new.expect("a part of a machine that could be built");
+        if self.core.params.pack != rule::PACK_NONE {
+            for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
+                kept.buddy = built.buddy;
+            }
+        }
+        // SAFETY: as the core before, see `Builder::finish`.
+        self.core.rebuilt(unsafe { new.stored() });
+        if self.core.params.pack != rule::PACK_NONE {
+            self.packing = Packing::new(&self.core);
+        }
+        self.tunables = Tunables {
+            hrtick: self.tunables.hrtick,
+            ..Tunables::new(self.kernel, counted, self.tunables.tick)
+        };
+        self.balance_rebuild();
+        let governor = self.hotplug.governor;
+        self.energy_model_init(governor);
+    }
+
+    /// `migrate_tasks`: in the order in which they would have run.
+    fn move_tasks_away(&mut self, cpu: usize) {
+        loop {
+            let task = self.pick_next(cpu, false);
+            if task == NONE {
+                break;
+            }
+            self.hotplug.moved += 1;
+            let to = self.fallback_cpu(cpu, task);
+            if self.is_rt(task) {
+                self.dequeue_rt(cpu, task);
+                self.clock(to);
+                self.trace_migrate(cpu, task, to);
+                self.enqueue_rt(to, task, false);
+                self.check_preempt(to, task);
+            } else {
+                self.detach_task(cpu, task);
+                self.attach_task(cpu, to, task);
+            }
+            if self.cpus[to].need_resched {
+                self.kick(cpu, to);
+            }
+        }
+    }
+
+    /// Nothing is left to do on `cpu`: it is off from now on, or when it is out of
+    /// the idle state that it was in (`play_dead`).
+    fn rest_dead(&mut self, cpu: usize) {
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
+        let work = match c.phase {
+            Phase::Running => 0,
+            _ => c.end.saturating_sub(world.now),
+        };
+        let was_idle = c.phase != Phase::Running;
+        c.phase = Phase::Idle;
+        (c.need_resched, c.resched_lazy, c.gives_way) = (false, false, false);
+        c.balance_kicked = false;
+        (c.steal, c.before_switch) = (0, NEVER);
+        (c.tick_at, c.ipi_at, c.hrtick_at) = (NEVER, NEVER, NEVER);
+        self.thread_rests(cpu);
+        if was_idle {
+            self.idle_left(cpu, false);
+        } else {
+            self.clock_goes_idle(cpu);
+        }
+        self.idle_dead(cpu, work);
+        self.arm(cpu);
+    }
+}
+
+impl Programs<'_> {
+    /// The current task of `cpu` makes way for the stopper and waits.
+    fn stop_executing(&mut self, cpu: usize) {
+        match self.cpus[cpu].phase {
+            Phase::Running => {
+                let task = self.cpus[cpu].curr;
+                self.update_curr(cpu);
+                self.trace_schedule(cpu, task);
+                let state = self.leave_current(cpu, task, true);
+                self.leave_groups(cpu);
+                self.trace_switch(cpu, task, state, NONE);
+            }
+            // It is woken to be stopped.
+            Phase::Idle => {
+                let now = self.now;
+                self.cpus[cpu].end = self.idle_leave(cpu, now);
+            }
+            Phase::Waking => {}
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// `cpu` goes off, if it is not off already.
+    pub fn cpu_down(&mut self, cpu: usize) {
+        if !self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        // EBUSY: the deadline tasks that were admitted need it.
+        if self.dl_needs(cpu) {
+            self.hotplug.refused += 1;
+            return;
+        }
+        let before = self.hotplug.online.len();
+        self.clock(cpu);
+        // What was sent here arrives, and leaves with the others (`sched_ttwu_pending`).
+        self.run_wake_list(cpu);
+        self.nohz_leave(cpu);
+        self.hotplug.online.remove(cpu as u32);
+        self.cpus[cpu].stats.offline_since = self.now;
+        self.online_changed(before as usize);
+        if self.classes.served {
+            self.server_offline(cpu);
+        }
+        if self.classes.used {
+            self.rt_offline(cpu);
+        }
+        self.stop_executing(cpu);
+        self.move_tasks_away(cpu);
+        if self.classes.used {
+            self.move_throttled_away(cpu);
+        }
+        self.groups_offline(cpu);
+        self.move_timers_away(cpu);
+        self.rest_dead(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.trace_hotplug(cpu, false);
+    }
+
+    /// Its timers expire on the first CPU that is left (`hrtimers_cpu_dying`).
+    fn move_timers_away(&mut self, cpu: usize) {
+        let first = self.hotplug.online.iter().next();
+        let to = first.expect("one is online") as usize;
+        while self.cpus[cpu].timers.first_at() != NEVER {
+            let at = self.cpus[cpu].timers.first_at().max(self.now);
+            let world = self.world();
+            let timer = world.cpus[cpu].timers.pop(&mut world.nodes);
+            if let Some(task) = self.tasks.get_mut(timer as usize) {
+                task.cpu = to as u32;
+            }
+            let world = self.world();
+            world.cpus[to].timers.insert(&mut world.nodes, timer, at);
+        }
+        self.move_interrupts_away(cpu, to);
+        self.arm(to);
     }
 }
 

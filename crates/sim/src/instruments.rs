@@ -7,7 +7,7 @@
 mod desks;
 
 use crate::exec::Effect;
-use crate::state::Sim;
+use crate::layers::Programs;
 use crate::tally::Tally;
 use crate::timeline::NONE;
 use alight_workload::program::{Lateness, LatenessId, Observation, StampId, Workload};
@@ -67,7 +67,7 @@ fn lapse_us(from: u64, to: u64) -> u64 {
     (to / 1000).saturating_sub(from / 1000)
 }
 
-impl Sim<'_> {
+impl Programs<'_> {
     pub fn observe(&mut self, task: usize, observation: Observation) {
         let now = self.now;
         let tools = &mut self.instruments;
@@ -75,7 +75,7 @@ impl Sim<'_> {
         match observation {
             Observation::Stamp { stamp } => tools.stamps[stamp as usize] = now,
             Observation::StampTimer { stamp, slot } => {
-                tools.stamps[stamp as usize] = self.tasks[task].timers[slot as usize];
+                tools.stamps[stamp as usize] = self.balancer.tasks[task].timers[slot as usize];
             }
             Observation::Lapse { stamp, tally } => {
                 let lapse = since(tools, stamp);

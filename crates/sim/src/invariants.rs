@@ -3,12 +3,82 @@
 //! everything and change nothing.
 
 use crate::api::Error;
+use crate::layers::{Balancer, Queues};
 use crate::queue::NEVER;
-use crate::state::{Life, Phase, Sim};
+use crate::state::{Life, Phase};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
 
-impl Sim<'_> {
+impl Queues<'_> {
+    fn broken_cpu(&self, cpu: usize, queued: u32, weight: u32) -> Option<String> {
+        let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
+        let (rt, rt_counted) = self.rt_counts(cpu);
+        let running = u32::from(c.curr != NONE && !self.curr_is_rt(cpu));
+        let fair = queued - rt;
+        let weight = weight + self.group_weight(cpu);
+        let counts = (view.nr_running, view.h_nr_running, view.weight);
+        if counts != (fair + rt_counted, fair, weight) {
+            return Some(format!(
+                "CPU {cpu} counts {} tasks of weight {}, there are {queued} of {weight}",
+                view.nr_running, view.weight
+            ));
+        }
+        if let Some(what) = self.server_check(cpu) {
+            return Some(what);
+        }
+        if self.classes.used
+            && let Some(what) = self.rt_check(cpu)
+        {
+            return Some(what);
+        }
+        if self.queued_on(cpu) + running != fair {
+            return Some(format!(
+                "CPU {cpu} queues {} and runs {running} of {queued}",
+                self.queued_on(cpu)
+            ));
+        }
+        if let Some(what) = self.hotplug_check(cpu) {
+            return Some(what);
+        }
+        if let Some(what) = self.fair_check(cpu) {
+            return Some(what);
+        }
+        if self.overloaded.contains(cpu as u32) != (view.nr_running >= 2) {
+            return Some(format!(
+                "CPU {cpu} has {queued} tasks but its overload bit is wrong"
+            ));
+        }
+        if (c.phase == Phase::Running) != (c.curr != NONE)
+            || (view.curr_is_idle == 0) != (c.curr != NONE)
+        {
+            return Some(format!(
+                "CPU {cpu} is {:?} with task {}",
+                c.phase, c.curr as i32
+            ));
+        }
+        if c.curr != NONE && self.tasks[c.curr as usize].cpu as usize != cpu {
+            return Some(format!(
+                "CPU {cpu} runs task {} of CPU {}",
+                c.curr, self.tasks[c.curr as usize].cpu
+            ));
+        }
+        if c.stats.busy_ns > self.now {
+            return Some(format!(
+                "CPU {cpu} was busy for {} of {} ns",
+                c.stats.busy_ns, self.now
+            ));
+        }
+        if c.phase == Phase::Idle && view.nr_running != 0 && c.ipi_at == crate::queue::NEVER {
+            return Some(format!(
+                "CPU {cpu} is idle with {} queued tasks and no pending interrupt",
+                view.nr_running
+            ));
+        }
+        None
+    }
+}
+
+impl Balancer<'_> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), Error> {
@@ -113,73 +183,6 @@ impl Sim<'_> {
             return Some(what);
         }
         (0..self.cpus.len()).find_map(|cpu| self.broken_cpu(cpu, queued[cpu], weight[cpu]))
-    }
-
-    fn broken_cpu(&self, cpu: usize, queued: u32, weight: u32) -> Option<String> {
-        let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
-        let (rt, rt_counted) = self.rt_counts(cpu);
-        let running = u32::from(c.curr != NONE && !self.curr_is_rt(cpu));
-        let fair = queued - rt;
-        let weight = weight + self.group_weight(cpu);
-        let counts = (view.nr_running, view.h_nr_running, view.weight);
-        if counts != (fair + rt_counted, fair, weight) {
-            return Some(format!(
-                "CPU {cpu} counts {} tasks of weight {}, there are {queued} of {weight}",
-                view.nr_running, view.weight
-            ));
-        }
-        if let Some(what) = self.server_check(cpu) {
-            return Some(what);
-        }
-        if self.classes.used
-            && let Some(what) = self.rt_check(cpu)
-        {
-            return Some(what);
-        }
-        if self.queued_on(cpu) + running != fair {
-            return Some(format!(
-                "CPU {cpu} queues {} and runs {running} of {queued}",
-                self.queued_on(cpu)
-            ));
-        }
-        if let Some(what) = self.hotplug_check(cpu) {
-            return Some(what);
-        }
-        if let Some(what) = self.fair_check(cpu) {
-            return Some(what);
-        }
-        if self.overloaded.contains(cpu as u32) != (view.nr_running >= 2) {
-            return Some(format!(
-                "CPU {cpu} has {queued} tasks but its overload bit is wrong"
-            ));
-        }
-        if (c.phase == Phase::Running) != (c.curr != NONE)
-            || (view.curr_is_idle == 0) != (c.curr != NONE)
-        {
-            return Some(format!(
-                "CPU {cpu} is {:?} with task {}",
-                c.phase, c.curr as i32
-            ));
-        }
-        if c.curr != NONE && self.tasks[c.curr as usize].cpu as usize != cpu {
-            return Some(format!(
-                "CPU {cpu} runs task {} of CPU {}",
-                c.curr, self.tasks[c.curr as usize].cpu
-            ));
-        }
-        if c.stats.busy_ns > self.now {
-            return Some(format!(
-                "CPU {cpu} was busy for {} of {} ns",
-                c.stats.busy_ns, self.now
-            ));
-        }
-        if c.phase == Phase::Idle && view.nr_running != 0 && c.ipi_at == crate::queue::NEVER {
-            return Some(format!(
-                "CPU {cpu} is idle with {} queued tasks and no pending interrupt",
-                view.nr_running
-            ));
-        }
-        None
     }
 }
 

@@ -15,7 +15,7 @@
 //! Not modelled: time that a hypervisor takes (`steal_time`), which goes the same way.
 
 use crate::kernel::RtSignal;
-use crate::state::Sim;
+use crate::layers::{Power, Queues};
 use alight_policy::abi::Pelt;
 use alight_policy::{pelt, rq};
 
@@ -48,7 +48,7 @@ impl IrqTime {
     }
 }
 
-impl Sim<'_> {
+impl Power<'_> {
     /// When the clock of the queue of `cpu` was last read, by the wall (`rq_clock`).
     #[inline]
     pub fn rq_time(&self, cpu: usize) -> u64 {
@@ -86,20 +86,6 @@ impl Sim<'_> {
         self.irq_time.cpus[cpu].ahead += ns;
     }
 
-    /// Brings the clocks of the queue of `cpu` to now (`update_rq_clock_task`).
-    #[cold]
-    pub fn rq_clock_beside_irq(&mut self, cpu: usize) {
-        let stands = self.stands(cpu, self.now - self.rq_time(cpu));
-        let irq = &mut self.irq_time.cpus[cpu];
-        irq.ahead -= stands;
-        irq.stood += stands;
-        rq::clock(&mut self.core.cpus[cpu], self.now - irq.stood);
-        if stands != 0 {
-            self.rt_window(cpu, stands);
-            self.irq_signal(cpu, stands);
-        }
-    }
-
     /// Brings `avg_irq` up to date; `ns`: spent in interrupts since the last time
     /// (`update_irq_load_avg`). True if it may have changed.
     pub fn irq_signal(&mut self, cpu: usize, ns: u64) -> bool {
@@ -107,7 +93,7 @@ impl Sim<'_> {
             return false;
         }
         let now = self.rq_time(cpu);
-        let view = &mut self.core.cpus[cpu];
+        let view = &mut self.world.core.cpus[cpu];
         let avg = &mut self.irq_time.cpus[cpu].avg;
         let scaled = (ns * u64::from(view.freq_scale)) >> 10;
         let scaled = (scaled * u64::from(view.capacity_orig)) >> 10;
@@ -118,6 +104,25 @@ impl Sim<'_> {
             view.irq_util = avg.util_avg as u16;
         }
         idle || busy
+    }
+}
+
+impl Queues<'_> {
+    /// Brings the clocks of the queue of `cpu` to now (`update_rq_clock_task`).
+    #[cold]
+    pub fn rq_clock_beside_irq(&mut self, cpu: usize) {
+        let stands = self.stands(cpu, self.now - self.rq_time(cpu));
+        let irq = &mut self.power.irq_time.cpus[cpu];
+        irq.ahead -= stands;
+        irq.stood += stands;
+        rq::clock(
+            &mut self.power.world.core.cpus[cpu],
+            self.power.world.now - irq.stood,
+        );
+        if stands != 0 {
+            self.rt_window(cpu, stands);
+            self.irq_signal(cpu, stands);
+        }
     }
 }
 

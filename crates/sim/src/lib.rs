@@ -18,6 +18,18 @@
 //! integrates power, `stats` counts, and `emit` feeds the hash of the run and the trace. `kernel` has
 //! one row for each base kernel. `fault` says whose fault an error is: the user's, or the host's.
 //!
+//! What each mechanism may touch is the type that its methods are of. `layers` has these types: each
+//! owns the one before it.
+//!
+//! | layer | keeps |
+//! |---|---|
+//! | `World` | time, CPUs, tasks, their programs, the placement core, the events told |
+//! | `Power` | clocks, idle states, energy, pressure, SMT, clamps |
+//! | `Queues` | the fair class, task groups, real-time and deadline classes |
+//! | `Balancer` | load balancing, packing, caches; wakeups |
+//! | `Programs` | channels, locks, desks, measurements |
+//! | `Sim` | changes of the machine, replay; the event loop |
+//!
 //! # Who may use it
 //!
 //! `alight-compare` and the crates above it. The live scheduler must not. It uses `alight-machine`,
@@ -83,6 +95,7 @@ mod instruments;
 mod invariants;
 mod irq_time;
 mod kernel;
+mod layers;
 mod lifetime;
 mod link;
 mod no_effect;

@@ -5,8 +5,9 @@
 //! started. Then its remaining tasks end, as rt-app cancels its threads: a task that computes ends
 //! after the operation that is under way, a task that sleeps ends when it is woken.
 
+use crate::layers::{Programs, Sim, World};
 use crate::queue::NEVER;
-use crate::state::{Sim, WorkloadState};
+use crate::state::WorkloadState;
 
 /// Ends that a run may have, ns.
 #[derive(Debug, Clone, Copy)]
@@ -29,22 +30,10 @@ impl Ends {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// The run cannot go on.
     pub fn end_now(&mut self) {
         (self.end_at, self.ends.by) = (self.now, self.now);
-    }
-
-    /// The first task of a workload starts.
-    pub fn workload_starts(&mut self, workload: usize) {
-        let now = self.now;
-        let of = &mut self.workloads[workload];
-        of.start = now;
-        if of.duration < NEVER {
-            of.over_at = of.over_at.min(now + of.duration);
-        }
-        self.find_end();
-        self.ticks_as_recorded(workload);
     }
 
     /// The run waits for the task no longer, which may go on.
@@ -76,14 +65,24 @@ impl Sim<'_> {
         self.ends.next_over = self.end_at.min(next.unwrap_or(NEVER)).max(self.now);
     }
 
+    /// Seconds from the start of a workload until its last task ended by itself.
+    pub fn lifetime_s(&self, workload: u32) -> Option<f64> {
+        let workload = &self.workloads[workload as usize];
+        let ended = workload.ended != NEVER && !workload.cancelled;
+        ended.then(|| (workload.ended - workload.start) as f64 / 1e9)
+    }
+}
+
+impl Programs<'_> {
     /// The duration of some workload passes now, and the run goes on.
     pub fn cancel_over(&mut self) {
         self.now = self.ends.next_over;
         self.acted = 0;
-        for (id, workload) in self.workloads.iter_mut().enumerate() {
-            let over = workload.over_at != 0 && workload.over_at <= self.now;
+        let world = self.world();
+        for (id, workload) in world.workloads.iter_mut().enumerate() {
+            let over = workload.over_at != 0 && workload.over_at <= world.now;
             if over && !std::mem::replace(&mut workload.cancelled, true) {
-                let tasks = self.tasks.iter_mut();
+                let tasks = world.tasks.iter_mut();
                 for task in tasks.filter(|task| task.workload as usize == id) {
                     task.cancelled = true;
                 }
@@ -97,11 +96,18 @@ impl Sim<'_> {
         }
         self.find_end();
     }
+}
 
-    /// Seconds from the start of a workload until its last task ended by itself.
-    pub fn lifetime_s(&self, workload: u32) -> Option<f64> {
-        let workload = &self.workloads[workload as usize];
-        let ended = workload.ended != NEVER && !workload.cancelled;
-        ended.then(|| (workload.ended - workload.start) as f64 / 1e9)
+impl Sim<'_> {
+    /// The first task of a workload starts.
+    pub fn workload_starts(&mut self, workload: usize) {
+        let now = self.now;
+        let of = &mut self.workloads[workload];
+        of.start = now;
+        if of.duration < NEVER {
+            of.over_at = of.over_at.min(now + of.duration);
+        }
+        self.find_end();
+        self.ticks_as_recorded(workload);
     }
 }

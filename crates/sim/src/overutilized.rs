@@ -9,11 +9,11 @@
 
 use crate::balance::{cpu_util, fits};
 use crate::kernel::Overutilized;
-use crate::state::Sim;
+use crate::layers::World;
 use crate::uclamp::Fits;
 use alight_policy::Mask;
 
-impl Sim<'_> {
+impl World<'_> {
     /// Is there an energy model that placement goes by (`sched_energy_enabled`)?
     #[inline]
     pub fn energy_aware(&self) -> bool {

@@ -19,7 +19,7 @@
 //! interrupt (`arch_update_hw_pressure()`).
 
 use crate::cpufreq::{FreqState, lowest_at_least};
-use crate::state::Sim;
+use crate::layers::{Power, World};
 use alight_machine::{CpuSet, FreqDomain, Governor, Opp};
 use alight_policy::abi::{Pelt, rule};
 use alight_policy::pelt;
@@ -94,7 +94,7 @@ impl Pressure {
     }
 }
 
-impl Sim<'_> {
+impl Power<'_> {
     /// The policies of `cpus` may use up to `khz` from now on.
     pub fn limit_frequency(&mut self, cpus: &CpuSet, by: Limit, khz: u32) {
         for domain in 0..self.freq.len() {
@@ -116,9 +116,10 @@ impl Sim<'_> {
         let top = opps[opps.len() - 1].khz;
         let cooled = opps[highest_within(opps, limits.cooling_device) as usize].khz;
         for cpu in machine.freq_domains[domain].cpus.iter() {
-            let view = &mut self.core.cpus[cpu];
+            let world = self.world();
+            let view = &mut world.core.cpus[cpu];
             let capacity = view.capacity_orig;
-            match self.core.params.pressure {
+            match world.core.params.pressure {
                 // `topology_update_thermal_pressure` counts in MHz.
                 rule::PRESSURE_THERMAL => {
                     view.hw_pressure = lack(capacity, cooled / 1000, top / 1000);
@@ -135,7 +136,7 @@ impl Sim<'_> {
     /// Brings the average of thermal pressure up to date (`update_thermal_load_avg`,
     /// at ticks and with blocked load); true if it may have changed.
     pub fn pressure_refresh(&mut self, cpu: usize) -> bool {
-        let view = &mut self.core.cpus[cpu];
+        let view = &mut self.world.core.cpus[cpu];
         let average = &mut self.pressure.average[cpu];
         let changed = pelt::accumulate(average, view.clock, view.hw_pressure.into(), 0, 0);
         if changed {
@@ -146,7 +147,7 @@ impl Sim<'_> {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// Do limits leave `cpu` less than a CPU has that is no bigger? On 5.10.262 and 5.15.215
     /// clamps count it as that small from now on (`update_cpu_capacity`).
     pub fn note_inversion(&mut self, cpu: usize) {

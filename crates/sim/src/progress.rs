@@ -2,8 +2,8 @@
 //! How far a run is, for whoever waits for it: what it has done of what ends it. An
 //! estimate from what the programs say, of which no result depends.
 
+use crate::layers::Sim;
 use crate::queue::NEVER;
-use crate::state::Sim;
 use alight_workload::program::{Op, Program, Workload};
 
 /// A whole run; its parts are counted in millionths.

@@ -44,7 +44,8 @@ mod device;
 mod room;
 
 use crate::exec::Effect;
-use crate::state::{Life, Sim};
+use crate::layers::{Balancer, Sim};
+use crate::state::Life;
 use crate::timeline::NONE;
 use alight_trace::Waker;
 use alight_workload::program::{Op, Program, Workload};
@@ -159,6 +160,29 @@ impl Gate {
     }
 }
 
+impl Balancer<'_> {
+    /// Wakes `task` from `cpu`. The code of a wakeup stands here once for all replays.
+    #[inline(never)]
+    fn wake_apart(&mut self, by: Waker, cpu: usize, task: u32, sync: bool) {
+        self.out.waker = by;
+        self.wake(cpu, task, sync);
+        self.out.waker = Waker::Task;
+    }
+
+    /// Who is current on `cpu` wakes `waker`, as no recorded task did: see the head of this file.
+    fn hand_off(&mut self, cpu: usize, waker: u32) {
+        let steal = self.cpus[cpu].steal;
+        let current = self.current_view(cpu);
+        let view = self.views[current];
+        self.wake_apart(Waker::HandOff, cpu, waker, false);
+        self.cpus[cpu].steal = steal;
+        let after = &mut self.views[current];
+        after.wakee_flips = view.wakee_flips;
+        after.wakee_flip_decay_ts = view.wakee_flip_decay_ts;
+        after.last_wakee = view.last_wakee;
+    }
+}
+
 impl Sim<'_> {
     /// The current task of `cpu` wakes another one ([`Op::Wake`]), and those whose wakeups follow
     /// without work between: one call wakes them all, in which nobody takes its CPU. If that was
@@ -218,7 +242,7 @@ impl Sim<'_> {
             }
             return Effect::Done;
         }
-        if nth > gate.all || self.tasks[target as usize].life == Life::Dead {
+        if nth > gate.all || self.programs.tasks[target as usize].life == Life::Dead {
             return Effect::Done;
         }
         // Nobody sleeps until he sleeps.
@@ -271,27 +295,6 @@ impl Sim<'_> {
             }
             waker = next;
         }
-    }
-
-    /// Wakes `task` from `cpu`. The code of a wakeup stands here once for all replays.
-    #[inline(never)]
-    fn wake_apart(&mut self, by: Waker, cpu: usize, task: u32, sync: bool) {
-        self.out.waker = by;
-        self.wake(cpu, task, sync);
-        self.out.waker = Waker::Task;
-    }
-
-    /// Who is current on `cpu` wakes `waker`, as no recorded task did: see the head of this file.
-    fn hand_off(&mut self, cpu: usize, waker: u32) {
-        let steal = self.cpus[cpu].steal;
-        let current = self.current_view(cpu);
-        let view = self.views[current];
-        self.wake_apart(Waker::HandOff, cpu, waker, false);
-        self.cpus[cpu].steal = steal;
-        let after = &mut self.views[current];
-        after.wakee_flips = view.wakee_flips;
-        after.wakee_flip_decay_ts = view.wakee_flip_decay_ts;
-        after.last_wakee = view.last_wakee;
     }
 }
 

@@ -6,12 +6,12 @@
 //!
 //! Coming near ends the rounds, with everything as it would be: an event of the CPU itself, a
 //! second task on its queue, another task at the mutex. To ask for the progress of the task, or
-//! to change the frequency, only brings the rounds up to now. [`Sim::acted`] says which CPUs'
+//! to change the frequency, only brings the rounds up to now. [`World::acted`] says which CPUs'
 //! operations of this very instant are done by then. Runs with `check` have no rounds: they are
 //! what the others are held against. Nor have those whose sink wants to know of each yield.
 
+use crate::layers::{Queues, World};
 use crate::queue::NEVER;
-use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_workload::program::Op;
 
@@ -78,45 +78,7 @@ struct Round {
     slot: usize,
 }
 
-impl Sim<'_> {
-    /// The current task of `cpu` is about to begin the loop at `begin` once more.
-    #[inline]
-    pub fn come_round(&mut self, cpu: usize, begin: u32) {
-        if self.round_lengths[begin as usize] != 0 {
-            self.begin_rounds(cpu, begin);
-        }
-    }
-
-    fn begin_rounds(&mut self, cpu: usize, begin: u32) {
-        let task = self.cpus[cpu].curr;
-        let t = &self.tasks[task as usize];
-        let mutex = match self.ops[begin as usize] {
-            Op::Lock { mutex } => mutex,
-            Op::LockIndexed { base } => base + t.register,
-            _ => NONE,
-        };
-        let c = &self.cpus[cpu];
-        let stays = !c.need_resched && !c.resched_lazy && c.steal == 0 && !self.is_rt(task);
-        let alone = self.core.cpus[cpu].nr_running == 1;
-        let ends_by_time = self.workloads[t.workload as usize].over_at < NEVER - 1;
-        if self.check || self.detailed || !stays || !alone || ends_by_time {
-            return;
-        }
-        if mutex != NONE {
-            self.end_rounds_at(mutex);
-            let m = &mut self.mutexes[mutex as usize];
-            if m.owner != NONE || !m.waiters.is_empty() {
-                return;
-            }
-            m.rounds_of = cpu as u32;
-        }
-        self.cpus[cpu].rounds = Rounds { task, begin, mutex };
-        let round = self.round(cpu);
-        if round.lasts[..round.len].contains(&0) {
-            self.forget_rounds(cpu);
-        }
-    }
-
+impl World<'_> {
     fn round(&self, cpu: usize) -> Round {
         let begin = self.cpus[cpu].rounds.begin as usize;
         let len = usize::from(self.round_lengths[begin]);
@@ -224,6 +186,46 @@ impl Sim<'_> {
         let cpu = self.mutexes[mutex as usize].rounds_of;
         if cpu != NONE {
             self.end_rounds(cpu as usize);
+        }
+    }
+}
+
+impl Queues<'_> {
+    /// The current task of `cpu` is about to begin the loop at `begin` once more.
+    #[inline]
+    pub fn come_round(&mut self, cpu: usize, begin: u32) {
+        if self.round_lengths[begin as usize] != 0 {
+            self.begin_rounds(cpu, begin);
+        }
+    }
+
+    fn begin_rounds(&mut self, cpu: usize, begin: u32) {
+        let task = self.cpus[cpu].curr;
+        let t = &self.tasks[task as usize];
+        let mutex = match self.ops[begin as usize] {
+            Op::Lock { mutex } => mutex,
+            Op::LockIndexed { base } => base + t.register,
+            _ => NONE,
+        };
+        let c = &self.cpus[cpu];
+        let stays = !c.need_resched && !c.resched_lazy && c.steal == 0 && !self.is_rt(task);
+        let alone = self.core.cpus[cpu].nr_running == 1;
+        let ends_by_time = self.workloads[t.workload as usize].over_at < NEVER - 1;
+        if self.check || self.detailed || !stays || !alone || ends_by_time {
+            return;
+        }
+        if mutex != NONE {
+            self.end_rounds_at(mutex);
+            let m = &mut self.mutexes[mutex as usize];
+            if m.owner != NONE || !m.waiters.is_empty() {
+                return;
+            }
+            m.rounds_of = cpu as u32;
+        }
+        self.cpus[cpu].rounds = Rounds { task, begin, mutex };
+        let round = self.round(cpu);
+        if round.lasts[..round.len].contains(&0) {
+            self.forget_rounds(cpu);
         }
     }
 }

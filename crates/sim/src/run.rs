@@ -9,9 +9,9 @@ use crate::emit::FIRST_PID;
 use crate::explain::{Explainer, Wants};
 use crate::hybrid;
 use crate::kernel::Kernel;
+use crate::layers::{Output, Programs, Sim};
 use crate::progress::Goal;
 use crate::queue::NEVER;
-use crate::state::{Output, Sim};
 use crate::stuck::Stuck;
 use alight_machine::Machine;
 use alight_trace::Sink;
@@ -189,6 +189,60 @@ fn simulate(
     Ok(sim.outcome(scenario, measures, interrupted))
 }
 
+impl Programs<'_> {
+    fn outcome(
+        &mut self,
+        scenario: &Scenario<'_>,
+        measures: &[MeasureSpec],
+        interrupted: bool,
+    ) -> Outcome {
+        for cpu in 0..self.cpus.len() {
+            self.clock(cpu);
+            self.update_curr(cpu);
+            if self.curr_is_rt(cpu) {
+                self.update_curr_rt(cpu);
+            }
+        }
+        self.meters_flush();
+        self.flush_beside();
+        let mut mechanism = self.mechanism();
+        mechanism.extend(self.idle_results());
+        Outcome {
+            hash: self.hash,
+            end_ns: self.now,
+            results: self.results(measures),
+            energy: self.energy_results(),
+            mechanism,
+            steps: self.counted_steps(),
+            events: self.events,
+            interrupted,
+            figures: self.figures(scenario.workloads),
+        }
+    }
+
+    /// What each workload noted. Those that ended early forgot nothing.
+    fn figures(&mut self, workloads: &[Workload]) -> Vec<Figures> {
+        let mut first_task = 0;
+        let mut counters = self.counters.iter().copied();
+        let mut marks = self.marks.iter().map(|mark| mark.first.zip(mark.last));
+        let mut tallies = self.instruments.tallies.drain(..);
+        let mut figures = vec![];
+        for (workload, state) in workloads.iter().zip(self.balancer.workloads.iter()) {
+            figures.push(Figures {
+                over: state.alive == 0 || state.over_at <= self.balancer.now,
+                first_pid: FIRST_PID + first_task,
+                marks: marks.by_ref().take(workload.marks as usize).collect(),
+                counters: counters.by_ref().take(workload.counters as usize).collect(),
+                tallies: (tallies.by_ref())
+                    .take(workload.instruments.tallies as usize)
+                    .collect(),
+            });
+            first_task += workload.tasks.len() as u32;
+        }
+        figures
+    }
+}
+
 impl Sim<'_> {
     /// Runs until the end; true if it was cancelled before.
     fn run_loop(
@@ -257,57 +311,5 @@ impl Sim<'_> {
             Some(stuck) if !self.make_room() => Err(stuck),
             _ => Ok(()),
         }
-    }
-
-    fn outcome(
-        &mut self,
-        scenario: &Scenario<'_>,
-        measures: &[MeasureSpec],
-        interrupted: bool,
-    ) -> Outcome {
-        for cpu in 0..self.cpus.len() {
-            self.clock(cpu);
-            self.update_curr(cpu);
-            if self.curr_is_rt(cpu) {
-                self.update_curr_rt(cpu);
-            }
-        }
-        self.meters_flush();
-        self.flush_beside();
-        let mut mechanism = self.mechanism();
-        mechanism.extend(self.idle_results());
-        Outcome {
-            hash: self.hash,
-            end_ns: self.now,
-            results: self.results(measures),
-            energy: self.energy_results(),
-            mechanism,
-            steps: self.counted_steps(),
-            events: self.events,
-            interrupted,
-            figures: self.figures(scenario.workloads),
-        }
-    }
-
-    /// What each workload noted. Those that ended early forgot nothing.
-    fn figures(&mut self, workloads: &[Workload]) -> Vec<Figures> {
-        let mut first_task = 0;
-        let mut counters = self.counters.iter().copied();
-        let mut marks = self.marks.iter().map(|mark| mark.first.zip(mark.last));
-        let mut tallies = self.instruments.tallies.drain(..);
-        let mut figures = vec![];
-        for (workload, state) in workloads.iter().zip(self.workloads.iter()) {
-            figures.push(Figures {
-                over: state.alive == 0 || state.over_at <= self.now,
-                first_pid: FIRST_PID + first_task,
-                marks: marks.by_ref().take(workload.marks as usize).collect(),
-                counters: counters.by_ref().take(workload.counters as usize).collect(),
-                tallies: (tallies.by_ref())
-                    .take(workload.instruments.tallies as usize)
-                    .collect(),
-            });
-            first_task += workload.tasks.len() as u32;
-        }
-        figures
     }
 }

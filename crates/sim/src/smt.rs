@@ -12,7 +12,8 @@
 //! The CPUs of a guest that has one processor ([`alight_machine::Machine::one_processor`]) are threads of
 //! one core, of which two get done what one does.
 
-use crate::state::{Phase, Sim};
+use crate::layers::Power;
+use crate::state::Phase;
 use alight_machine::{Cpu, Machine};
 
 /// The threads of all cores.
@@ -77,7 +78,7 @@ impl Smt {
     }
 }
 
-impl Sim<'_> {
+impl Power<'_> {
     /// The clock of `cpu` changes to `speed` units a ns, if no other thread of its core executes.
     pub fn set_speed(&mut self, cpu: usize, speed: u64) {
         self.cpus[cpu].speed = speed;
@@ -126,9 +127,9 @@ impl Sim<'_> {
 
     fn count_beside(&mut self, core: usize) {
         let core = &mut self.smt.cores[core];
-        let ns = u64::from(core.executing) * (self.now - core.since);
-        core.since = self.now;
-        self.stats.executed_ns += ns;
+        let ns = u64::from(core.executing) * (self.world.now - core.since);
+        core.since = self.world.now;
+        self.world.stats.executed_ns += ns;
         if core.executing > 1 {
             self.stats.beside_ns += ns;
         }

@@ -2,30 +2,18 @@
 //! The state of a run: one structure for a CPU, one for a task, one for all.
 //!
 //! What a placement policy may know lives in [`alight_policy::Core`] and in
-//! [`Sim::views`], and nowhere else; here is what only time needs.
+//! [`World::views`], and nowhere else; here is what only time needs.
 
 use crate::balance::CpuBalance;
-use crate::channel::{Channel, MessageMemory};
-use crate::classes::Classes;
-use crate::cost::{CpuCosts, OpCost};
-use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
-use crate::energy::ClusterMeter;
-use crate::explain::Explainer;
-use crate::fair::{Eevdf, Groups, Tunables};
-use crate::instruments::Instruments;
-use crate::kernel::Kernel;
-use crate::queue::{NEVER, Queue};
+use crate::layers::World;
+use crate::queue::NEVER;
 use crate::rounds::Rounds;
-use crate::stats::{CpuStats, Histogram, Stats};
-use crate::sync::{BarrierState, Call, Mutex, WaitQueue};
-use crate::table::{Table, Tables};
-use crate::timeline::{NONE, Nodes, Timeline};
+use crate::stats::CpuStats;
+use crate::sync::Call;
+use crate::timeline::{NONE, Timeline};
 use crate::timers::Timers;
-use alight_machine::Machine;
-use alight_policy::Mask;
-use alight_trace::Sink;
-use alight_workload::program::{Deal, LOOP_SLOTS, Op, TIMER_SLOTS};
+use alight_workload::program::{LOOP_SLOTS, TIMER_SLOTS};
 
 /// What a CPU is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +62,7 @@ pub(crate) struct Cpu {
     pub ns_per_unit: u64,
     /// Units of work done in a ns: capacity at the current frequency, less what other threads of its core take.
     pub rate: u64,
-    /// Index into [`Sim::costs`].
+    /// Index into [`World::costs`].
     pub costs: u32,
     pub rounds: Rounds,
     /// Timers of tasks that sleep here.
@@ -166,6 +154,54 @@ impl Default for List {
     }
 }
 
+impl List {
+    /// Adds `task` at the head of the list, by [`Task::list_next`] links.
+    #[inline]
+    pub fn push_front(&mut self, tasks: &mut [Task], task: u32) {
+        tasks[task as usize].list_prev = NONE;
+        tasks[task as usize].list_next = self.head;
+        if self.head == NONE {
+            self.tail = task;
+        } else {
+            tasks[self.head as usize].list_prev = task;
+        }
+        self.head = task;
+    }
+
+    /// Adds `task` at the tail.
+    #[inline]
+    pub fn push_back(&mut self, tasks: &mut [Task], task: u32) {
+        tasks[task as usize].list_next = NONE;
+        tasks[task as usize].list_prev = self.tail;
+        if self.tail == NONE {
+            self.head = task;
+        } else {
+            tasks[self.tail as usize].list_next = task;
+        }
+        self.tail = task;
+    }
+
+    /// Takes `task` out.
+    #[inline]
+    pub fn remove(&mut self, tasks: &mut [Task], task: u32) {
+        let Task {
+            list_prev,
+            list_next,
+            ..
+        } = tasks[task as usize];
+        if list_prev == NONE {
+            self.head = list_next;
+        } else {
+            tasks[list_prev as usize].list_next = list_next;
+        }
+        if list_next == NONE {
+            self.tail = list_prev;
+        } else {
+            tasks[list_next as usize].list_prev = list_prev;
+        }
+    }
+}
+
 /// Where a task is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
@@ -212,7 +248,7 @@ pub(crate) struct Task {
     pub cancelled: bool,
     /// The run does not wait for it any longer, and it may go on.
     pub retired: bool,
-    /// Position in [`Sim::ops`].
+    /// Position in [`World::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
     pub cpu: u32,
@@ -240,7 +276,7 @@ pub(crate) struct Task {
     pub wait_next: u32,
     /// 2^32 / weight.
     pub inv_weight: u32,
-    /// Index into [`Sim::masks`].
+    /// Index into [`World::masks`].
     pub affinity: u32,
     /// CPU and fill mark of the cache that holds its working set.
     pub cache_cpu: u32,
@@ -283,167 +319,13 @@ pub(crate) struct MarkState {
     pub last: Option<u64>,
 }
 
-/// Output of the run besides its numbers.
-pub(crate) struct Output<'a> {
-    pub sink: Option<&'a mut (dyn Sink + 'a)>,
-    /// First error of the sink.
-    pub error: Option<std::io::Error>,
-    /// From where the wakeup comes that is under way.
-    pub waker: alight_trace::Waker,
-    /// Decisions are explained.
-    pub explainer: Option<Box<Explainer>>,
-}
-
-/// The placement core, with tables like the others here.
-pub(crate) type Core = alight_policy::Core<Tables>;
-
-/// A run. What every event touches comes first.
-#[repr(C)]
-pub(crate) struct Sim<'a> {
-    pub now: u64,
-    pub cpus: Table<Cpu>,
-    pub tasks: Table<Task>,
-    /// Views of the tasks, then of each CPU's idle task.
-    pub views: Table<alight_policy::Task>,
-    pub nodes: Nodes,
-    pub ops: Table<Op>,
-    pub op_costs: Table<OpCost>,
-    /// [`crate::rounds::lengths`]
-    pub round_lengths: Table<u8>,
-    pub hash: u64,
-    /// Next event of each CPU.
-    pub queue: Queue,
-    pub machine: &'a Machine,
-    /// The classes above the fair one.
-    pub classes: Classes,
-    /// The rules of the base kernel.
-    pub kernel: &'static Kernel,
-    pub events: u64,
-    /// CPUs below it have done what was due at this very instant.
-    pub acted: usize,
-    /// When the run ends, as far as that is known by now.
-    pub end_at: u64,
-    pub ends: crate::lifetime::Ends,
-    pub check: bool,
-    pub tracing: bool,
-    /// The sink wants load tracking too.
-    pub sampling: bool,
-    /// And what no trace file tells.
-    pub detailed: bool,
-    /// Kernel path costs by kind of CPU.
-    pub costs: Table<CpuCosts>,
-    /// Ticks so far, and when the next one comes.
-    pub jiffy: u64,
-    pub jiffy_end: u64,
-    pub tunables: Tunables,
-    pub eevdf: Eevdf,
-    pub groups: Groups,
-    /// PM QoS: no idle state with a longer wakeup latency, ns.
-    pub latency_limit_ns: u64,
-    /// What a policy may know, of every CPU.
-    pub core: Core,
-    /// Pending change of each frequency domain.
-    pub freq_queue: Queue,
-    pub freq: Table<FreqState>,
-    /// Clamps of the tasks on each CPU's queue.
-    pub uclamp: Box<[crate::uclamp::QueueClamps]>,
-    pub uclamp_limits: crate::uclamp::Limits,
-    pub meters: Table<ClusterMeter>,
-    /// Of each core type.
-    pub idle_states: Table<Table<crate::cpuidle::State>>,
-    pub domain_states: Table<Vec<crate::cpuidle::DomainState>>,
-    pub idle_memory: crate::cpuidle::Memory,
-    pub masks: Table<Mask>,
-    pub mutexes: Table<Mutex>,
-    pub channels: Table<Channel>,
-    pub message_memory: MessageMemory,
-    pub counters: Table<u64>,
-    pub deals: Table<Deal>,
-    pub workloads: Box<[WorkloadState]>,
-    pub comms: Vec<String>,
-    pub attributes: Vec<crate::build::Attributes>,
-    pub conditions: Vec<WaitQueue>,
-    pub semaphores: Vec<(u32, WaitQueue)>,
-    pub barriers: Vec<BarrierState>,
-    pub marks: Vec<MarkState>,
-    pub histograms: Vec<Histogram>,
-    pub instruments: Instruments,
-    pub activations: crate::activations::Activations,
-    pub stats: Stats,
-    pub counting: crate::counting::Counting,
-    pub nohz: crate::balance::Nohz,
-    pub cache_aware: crate::balance::CacheAware,
-    pub itmt: crate::balance::Itmt,
-    /// Of the run, for what is drawn.
-    pub seed: u64,
-    /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.
-    pub preempted: u64,
-    /// CPUs with two or more runnable tasks.
-    pub overloaded: Mask,
-    /// What is done to the machine, and the CPUs that there are.
-    pub agenda: crate::changes::Agenda,
-    pub hotplug: crate::hotplug::Hotplug,
-    pub packing: crate::balance::Packing,
-    pub pressure: crate::pressure::Pressure,
-    pub irq_time: crate::irq_time::IrqTime,
-    pub smt: crate::smt::Smt,
-    pub replay: crate::replay::Replay,
-    pub out: Output<'a>,
-}
-
-impl Sim<'_> {
+impl World<'_> {
     /// View index of the task that executes on `cpu`, its idle task included.
     #[inline]
     pub fn current_view(&self, cpu: usize) -> usize {
         match self.cpus[cpu].curr {
             NONE => self.tasks.len() + cpu,
             task => task as usize,
-        }
-    }
-
-    /// Adds `task` at the head of a list of [`Task::list_next`] links.
-    #[inline]
-    pub fn list_push_front(tasks: &mut [Task], list: &mut List, task: u32) {
-        tasks[task as usize].list_prev = NONE;
-        tasks[task as usize].list_next = list.head;
-        if list.head == NONE {
-            list.tail = task;
-        } else {
-            tasks[list.head as usize].list_prev = task;
-        }
-        list.head = task;
-    }
-
-    /// Adds `task` at the tail.
-    #[inline]
-    pub fn list_push_back(tasks: &mut [Task], list: &mut List, task: u32) {
-        tasks[task as usize].list_next = NONE;
-        tasks[task as usize].list_prev = list.tail;
-        if list.tail == NONE {
-            list.head = task;
-        } else {
-            tasks[list.tail as usize].list_next = task;
-        }
-        list.tail = task;
-    }
-
-    /// Takes `task` out.
-    #[inline]
-    pub fn list_remove(tasks: &mut [Task], list: &mut List, task: u32) {
-        let Task {
-            list_prev,
-            list_next,
-            ..
-        } = tasks[task as usize];
-        if list_prev == NONE {
-            list.head = list_next;
-        } else {
-            tasks[list_prev as usize].list_next = list_next;
-        }
-        if list_next == NONE {
-            list.tail = list_prev;
-        } else {
-            tasks[list_next as usize].list_prev = list_prev;
         }
     }
 

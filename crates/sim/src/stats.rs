@@ -9,7 +9,7 @@ use crate::answers::Latency;
 use crate::api::Metric;
 use crate::build::MeasureSpec;
 use crate::distance::Migrations;
-use crate::state::Sim;
+use crate::layers::{Power, Programs, World};
 use alight_policy::STEPS;
 use alight_policy::abi::class;
 use alight_workload::program::{Better, MeasureSource};
@@ -228,71 +228,7 @@ fn metric(name: impl Into<String>, unit: &'static str, value: f64) -> Metric {
     }
 }
 
-impl Sim<'_> {
-    /// What the workloads report, in their order; no number where a run that was cut, or in which it
-    /// never happened, has none.
-    pub fn results(&self, measures: &[MeasureSpec]) -> Vec<Metric> {
-        measures
-            .iter()
-            .map(|m| Metric {
-                name: m.name.clone(),
-                unit: m.unit,
-                better: m.better,
-                value: self.measure(m.source).unwrap_or(f64::NAN),
-            })
-            .collect()
-    }
-
-    fn measure(&self, source: MeasureSource) -> Option<f64> {
-        let histogram = |id: u32| &self.histograms[id as usize];
-        Some(match source {
-            MeasureSource::Elapsed { from, to } => {
-                let (from, to) = (self.marks[from as usize], self.marks[to as usize]);
-                to.last?.saturating_sub(from.first?) as f64 / 1e9
-            }
-            MeasureSource::SinceStart { workload, to } => {
-                let start = self.workloads[workload as usize].start;
-                self.marks[to as usize].last?.saturating_sub(start) as f64 / 1e9
-            }
-            MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
-            MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us()?,
-            MeasureSource::HistogramMax { histogram: id } => histogram(id).max_us()?,
-            MeasureSource::HistogramMin { histogram: id } => histogram(id).min_us()?,
-            MeasureSource::HistogramStd { histogram: id } => histogram(id).std_us()?,
-            MeasureSource::HistogramQuantile {
-                histogram: id,
-                per_mille,
-            } => histogram(id).quantile_us(per_mille)?,
-            MeasureSource::TallyPercentile { tally, per_mille } => {
-                let tally = &self.instruments.tallies[tally as usize];
-                tally.percentile(per_mille)?.0 as f64
-            }
-            MeasureSource::TallySorted { tally, per_mille } => {
-                let tally = &self.instruments.tallies[tally as usize];
-                tally.sorted(per_mille)? as f64
-            }
-            MeasureSource::LeftCluster { first, count } => self.left_cluster_ms(first, count)?,
-            MeasureSource::OnBiggest { first, count } => self.on_biggest_percent(first, count)?,
-            MeasureSource::CounterPerSecond { seconds, .. }
-                if self.now < u64::from(seconds) * 1_000_000_000 =>
-            {
-                return None;
-            }
-            MeasureSource::CounterPerSecond { counter, seconds } => {
-                self.counters[counter as usize] as f64 / f64::from(seconds)
-            }
-            MeasureSource::CounterPercent { counter, of } => {
-                let of = self.counters[of as usize];
-                if of == 0 {
-                    return None;
-                }
-                100.0 * self.counters[counter as usize] as f64 / of as f64
-            }
-            MeasureSource::Lifetime { workload } => self.lifetime_s(workload)?,
-            MeasureSource::Logged { log, what } => self.logged(log, what)?,
-        })
-    }
-
+impl World<'_> {
     /// Counters start anew. What is left of before is what the progress of a run asks for.
     pub fn forget_counts(&mut self) {
         self.counting.messages_before = self.messages_written();
@@ -314,6 +250,30 @@ impl Sim<'_> {
         self.preempted - self.counting.preempted_before
     }
 
+    /// Busy time of each capacity class, in percent of the time that its CPUs were online.
+    fn time_by_capacity(&self) -> Vec<Metric> {
+        let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for (cpu, view) in self.core.cpus.iter().enumerate() {
+            let class = classes.entry(view.capacity_orig).or_default();
+            let stats = &self.cpus[cpu].stats;
+            class.0 += stats.busy_ns - stats.busy_from;
+            class.1 += self.online_ns(cpu);
+        }
+        classes
+            .into_iter()
+            .map(|(capacity, (busy, all))| {
+                let name = format!("busy_capacity_{capacity}_percent");
+                let busy = match all {
+                    0 => f64::NAN,
+                    all => 100.0 * busy as f64 / all as f64,
+                };
+                metric(name, "percent", busy)
+            })
+            .collect()
+    }
+}
+
+impl Power<'_> {
     /// Why the results are what they are; no number where there is nothing to take it of.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
@@ -399,27 +359,71 @@ impl Sim<'_> {
         }
         all
     }
+}
 
-    /// Busy time of each capacity class, in percent of the time that its CPUs were online.
-    fn time_by_capacity(&self) -> Vec<Metric> {
-        let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-        for (cpu, view) in self.core.cpus.iter().enumerate() {
-            let class = classes.entry(view.capacity_orig).or_default();
-            let stats = &self.cpus[cpu].stats;
-            class.0 += stats.busy_ns - stats.busy_from;
-            class.1 += self.online_ns(cpu);
-        }
-        classes
-            .into_iter()
-            .map(|(capacity, (busy, all))| {
-                let name = format!("busy_capacity_{capacity}_percent");
-                let busy = match all {
-                    0 => f64::NAN,
-                    all => 100.0 * busy as f64 / all as f64,
-                };
-                metric(name, "percent", busy)
+impl Programs<'_> {
+    /// What the workloads report, in their order; no number where a run that was cut, or in which it
+    /// never happened, has none.
+    pub fn results(&self, measures: &[MeasureSpec]) -> Vec<Metric> {
+        measures
+            .iter()
+            .map(|m| Metric {
+                name: m.name.clone(),
+                unit: m.unit,
+                better: m.better,
+                value: self.measure(m.source).unwrap_or(f64::NAN),
             })
             .collect()
+    }
+
+    fn measure(&self, source: MeasureSource) -> Option<f64> {
+        let histogram = |id: u32| &self.histograms[id as usize];
+        Some(match source {
+            MeasureSource::Elapsed { from, to } => {
+                let (from, to) = (self.marks[from as usize], self.marks[to as usize]);
+                to.last?.saturating_sub(from.first?) as f64 / 1e9
+            }
+            MeasureSource::SinceStart { workload, to } => {
+                let start = self.workloads[workload as usize].start;
+                self.marks[to as usize].last?.saturating_sub(start) as f64 / 1e9
+            }
+            MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
+            MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us()?,
+            MeasureSource::HistogramMax { histogram: id } => histogram(id).max_us()?,
+            MeasureSource::HistogramMin { histogram: id } => histogram(id).min_us()?,
+            MeasureSource::HistogramStd { histogram: id } => histogram(id).std_us()?,
+            MeasureSource::HistogramQuantile {
+                histogram: id,
+                per_mille,
+            } => histogram(id).quantile_us(per_mille)?,
+            MeasureSource::TallyPercentile { tally, per_mille } => {
+                let tally = &self.instruments.tallies[tally as usize];
+                tally.percentile(per_mille)?.0 as f64
+            }
+            MeasureSource::TallySorted { tally, per_mille } => {
+                let tally = &self.instruments.tallies[tally as usize];
+                tally.sorted(per_mille)? as f64
+            }
+            MeasureSource::LeftCluster { first, count } => self.left_cluster_ms(first, count)?,
+            MeasureSource::OnBiggest { first, count } => self.on_biggest_percent(first, count)?,
+            MeasureSource::CounterPerSecond { seconds, .. }
+                if self.now < u64::from(seconds) * 1_000_000_000 =>
+            {
+                return None;
+            }
+            MeasureSource::CounterPerSecond { counter, seconds } => {
+                self.counters[counter as usize] as f64 / f64::from(seconds)
+            }
+            MeasureSource::CounterPercent { counter, of } => {
+                let of = self.counters[of as usize];
+                if of == 0 {
+                    return None;
+                }
+                100.0 * self.counters[counter as usize] as f64 / of as f64
+            }
+            MeasureSource::Lifetime { workload } => self.lifetime_s(workload)?,
+            MeasureSource::Logged { log, what } => self.logged(log, what)?,
+        })
     }
 }
 

@@ -4,8 +4,9 @@
 
 use crate::api::Error;
 use crate::feasible::about;
+use crate::layers::Sim;
 use crate::queue::NEVER;
-use crate::state::{Life, Sim};
+use crate::state::Life;
 use crate::timeline::NONE;
 use alight_workload::Workload;
 use alight_workload::program::Op;

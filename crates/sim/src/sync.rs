@@ -5,7 +5,8 @@
 //! a waker wakes without the sync hint, and a woken task competes again (no handoff).
 
 use crate::exec::Effect;
-use crate::state::{Interval, Sim, Task};
+use crate::layers::{Balancer, Programs, Queues, World};
+use crate::state::{Interval, Task};
 use crate::timeline::NONE;
 use alight_trace::Called;
 
@@ -145,7 +146,72 @@ pub(crate) enum Waiting {
     Writers(u32),
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Enters the kernel for a call on a mutex, of which it does so much now: a FIFO queue at the
+    /// bucket's lock.
+    fn futex(&mut self, cpu: usize, mutex: u32, units: u64) {
+        let at = self.reached(cpu);
+        let hold = self.ns(cpu, self.costs(cpu).lock_hold);
+        let wait = self.mutexes[mutex as usize].bucket.take(at, hold);
+        self.count_lock_wait(wait);
+        self.cpus[cpu].steal += wait;
+        self.charge(cpu, units);
+    }
+}
+
+impl Queues<'_> {
+    /// The current task of `cpu` calls to wake so many of those that wait.
+    pub fn futex_wake_begins(&mut self, cpu: usize, word: Word, most: u32) {
+        self.trace_call_begin(cpu, Called::FutexWake(word.number(), most));
+        let futex = self.costs(cpu).futex;
+        self.charge(cpu, futex);
+    }
+}
+
+impl Balancer<'_> {
+    /// One step of a futex call by the current task of `cpu`, which others can wake already:
+    /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
+    pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        match self.tasks[task].call {
+            Call::Out => {
+                self.tasks[task].call = Call::In;
+                self.trace_call_begin(cpu, Called::FutexWait(word.number()));
+                let futex = self.costs(cpu).futex;
+                self.charge(cpu, futex);
+                Effect::RetryAfterWork
+            }
+            Call::In => {
+                self.tasks[task].call = Call::Over;
+                self.sleep_current(cpu);
+                Effect::RetryAfterSleep
+            }
+            Call::Over => {
+                self.tasks[task].call = Call::Out;
+                self.trace_call_return(cpu, 0);
+                Effect::Done
+            }
+            Call::Looks => unreachable!("only a mutex is looked at again"),
+        }
+    }
+
+    /// The current task of `cpu` calls to wake one task.
+    pub fn futex_wake(&mut self, cpu: usize, word: Word, task: u32) {
+        self.futex_wake_begins(cpu, word, 1);
+        self.wake_waiter(cpu, task, false);
+        self.trace_call_return(cpu, 1);
+    }
+
+    /// Wakes a task that waits, or spares it the sleep.
+    pub fn wake_waiter(&mut self, cpu: usize, task: u32, sync: bool) {
+        match self.tasks[task as usize].call {
+            Call::In => self.tasks[task as usize].call = Call::Over,
+            _ => self.wake(cpu, task, sync),
+        }
+    }
+}
+
+impl Programs<'_> {
     fn wait_queue(&mut self, on: Waiting) -> &mut WaitQueue {
         match on {
             Waiting::Mutex(id) => &mut self.mutexes[id as usize].waiters,
@@ -176,7 +242,7 @@ impl Sim<'_> {
         }
     }
 
-    /// As [`Sim::wait_on`]; it is woken before those that wait already (`__add_wait_queue`).
+    /// As [`Programs::wait_on`]; it is woken before those that wait already (`__add_wait_queue`).
     pub fn wait_on_first(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
         let queue = self.wait_queue(on);
@@ -219,63 +285,6 @@ impl Sim<'_> {
         woken
     }
 
-    /// One step of a futex call by the current task of `cpu`, which others can wake already:
-    /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
-    pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {
-        let task = self.cpus[cpu].curr as usize;
-        match self.tasks[task].call {
-            Call::Out => {
-                self.tasks[task].call = Call::In;
-                self.trace_call_begin(cpu, Called::FutexWait(word.number()));
-                self.charge(cpu, self.costs(cpu).futex);
-                Effect::RetryAfterWork
-            }
-            Call::In => {
-                self.tasks[task].call = Call::Over;
-                self.sleep_current(cpu);
-                Effect::RetryAfterSleep
-            }
-            Call::Over => {
-                self.tasks[task].call = Call::Out;
-                self.trace_call_return(cpu, 0);
-                Effect::Done
-            }
-            Call::Looks => unreachable!("only a mutex is looked at again"),
-        }
-    }
-
-    /// The current task of `cpu` calls to wake so many of those that wait.
-    pub fn futex_wake_begins(&mut self, cpu: usize, word: Word, most: u32) {
-        self.trace_call_begin(cpu, Called::FutexWake(word.number(), most));
-        self.charge(cpu, self.costs(cpu).futex);
-    }
-
-    /// The current task of `cpu` calls to wake one task.
-    pub fn futex_wake(&mut self, cpu: usize, word: Word, task: u32) {
-        self.futex_wake_begins(cpu, word, 1);
-        self.wake_waiter(cpu, task, false);
-        self.trace_call_return(cpu, 1);
-    }
-
-    /// Wakes a task that waits, or spares it the sleep.
-    pub fn wake_waiter(&mut self, cpu: usize, task: u32, sync: bool) {
-        match self.tasks[task as usize].call {
-            Call::In => self.tasks[task as usize].call = Call::Over,
-            _ => self.wake(cpu, task, sync),
-        }
-    }
-
-    /// Enters the kernel for a call on a mutex, of which it does so much now: a FIFO queue at the
-    /// bucket's lock.
-    fn futex(&mut self, cpu: usize, mutex: u32, units: u64) {
-        let at = self.reached(cpu);
-        let hold = self.ns(cpu, self.costs(cpu).lock_hold);
-        let wait = self.mutexes[mutex as usize].bucket.take(at, hold);
-        self.count_lock_wait(wait);
-        self.cpus[cpu].steal += wait;
-        self.charge(cpu, units);
-    }
-
     /// A call to wait looks at the mutex once more halfway, before it queues
     /// (`futex_wait_setup`; where it does was measured, see docs/explanation/sources.md).
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
@@ -286,8 +295,9 @@ impl Sim<'_> {
         if self.tasks[task as usize].call == Call::Over {
             self.trace_call_return(cpu, 0);
         }
-        let m = &mut self.mutexes[mutex as usize];
-        let t = &mut self.tasks[task as usize];
+        let world = self.world();
+        let m = &mut world.mutexes[mutex as usize];
+        let t = &mut world.tasks[task as usize];
         match t.call {
             Call::Out | Call::Over if m.owner == NONE => {
                 m.owner = task;
@@ -331,9 +341,11 @@ impl Sim<'_> {
             self.trace_call_begin(cpu, Called::FutexWake(word, 1));
             if !waits {
                 // No waiter is in the bucket: its lock is not taken (`futex_hb_waiters_pending`).
-                self.charge(cpu, self.costs(cpu).futex);
+                let futex = self.costs(cpu).futex;
+                self.charge(cpu, futex);
             } else {
-                self.futex(cpu, mutex, self.costs(cpu).futex);
+                let futex = self.costs(cpu).futex;
+                self.futex(cpu, mutex, futex);
                 self.wake_one(cpu, Waiting::Mutex(mutex), false);
             }
             self.trace_call_return(cpu, waits.into());

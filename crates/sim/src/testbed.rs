@@ -7,7 +7,7 @@
 
 use crate::api::{Cgroup, Scenario, SystemClamps};
 use crate::changes::Change;
-use crate::state::{Output, Sim};
+use crate::layers::{Output, Sim};
 use crate::sysctl::{Sysctl, SysctlName};
 use alight_machine::{
     Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Machine,
@@ -391,13 +391,15 @@ fn start_at_once(sim: &mut Sim, workload: &Workload) {
             None => sim.masks[affinity].iter().next().expect("not empty"),
         };
         let old = sim.tasks[task as usize].cpu as usize;
-        sim.cpus[old].timers.remove(&mut sim.nodes, task);
+        let world = sim.world();
+        world.cpus[old].timers.remove(&mut world.nodes, task);
         sim.tasks[task as usize].cpu = first;
         sim.tasks[task as usize].timer_point = at;
         sim.views[task as usize].prev_cpu = first;
-        sim.cpus[first as usize]
+        let world = sim.world();
+        world.cpus[first as usize]
             .timers
-            .insert(&mut sim.nodes, task, at);
+            .insert(&mut world.nodes, task, at);
     }
     for cpu in 0..sim.cpus.len() {
         sim.arm(cpu);

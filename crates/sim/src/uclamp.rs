@@ -20,7 +20,7 @@
 use crate::api::{Cgroup, SystemClamps};
 use crate::balance::fits;
 use crate::kernel::{Clamps, Kernel};
-use crate::state::Sim;
+use crate::layers::{Balancer, Power, Queues, World};
 use crate::uclamp_sum;
 use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
@@ -173,48 +173,63 @@ fn asks(attributes: &Attributes) -> bool {
     attributes.uclamp_min.is_some() || attributes.uclamp_max.is_some()
 }
 
-impl Sim<'_> {
-    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
-    /// is what it will be when they begin. Up to 5.8 all tasks are counted
-    /// always, which shows only if one of `workloads` ever clamps.
-    pub fn uclamp_init(&mut self, workloads: &[Workload]) {
-        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
-        for task in 0..self.uclamp_limits.asked.len() {
-            self.uclamp_limit(task as u32);
-        }
-        let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
-        let used = match self.kernel.clamps {
-            Clamps::Unknown => false,
-            _ if self.uclamp_limits.used => true,
-            Clamps::Always => workloads
-                .iter()
-                .any(|w| begun(w) || w.attributes.iter().any(asks)),
-            Clamps::OnceUsed | Clamps::OnceQueued => workloads.iter().any(begun),
-        };
-        self.core.root.uclamp_used = used.into();
-    }
-
-    /// `task` has asked for other clamps, or is in another group or class.
-    pub fn uclamp_limit(&mut self, task: u32) {
-        let limits = &self.uclamp_limits;
-        if !limits.used {
-            return;
-        }
-        let default = match self.is_rt(task) {
-            true => limits.system.min_rt_default,
-            false => 0,
-        };
-        let group = self.task_group(task);
-        let view = &mut self.views[task as usize];
-        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
-    }
-
+impl World<'_> {
     /// Do clamps count?
     #[inline]
     pub fn uclamp_used(&self) -> bool {
         self.core.root.uclamp_used != 0
     }
 
+    /// Does `task` fit `cpu`, by the rule that placement has
+    /// (`task_fits_cpu`, earlier `task_fits_capacity`)?
+    pub fn task_fits(&self, task: &Task, cpu: usize) -> bool {
+        if self.clamps_add_up() {
+            return self.task_fits_clamped(task, cpu);
+        }
+        let util = rq::util_est(&self.core.params, task);
+        let capacity = self.core.cpus[cpu].capacity;
+        match self.core.params.fit {
+            rule::FIT_PLAIN => fits(util, capacity),
+            rule::FIT_CLAMPED => fits(util.max(task.uclamp_min).min(task.uclamp_max), capacity),
+            _ => self.util_fits(cpu, util, task.uclamp_min, task.uclamp_max) == Fits::Yes,
+        }
+    }
+
+    /// `util_fits_cpu`, as the placement core has it.
+    pub fn util_fits(&self, cpu: usize, util: u32, min: u32, max: u32) -> Fits {
+        let view = &self.core.cpus[cpu];
+        let fit = fits(util, view.capacity);
+        let answer = |fit| if fit { Fits::Yes } else { Fits::No };
+        if self.core.root.uclamp_used == 0 {
+            return answer(fit);
+        }
+        if self.core.params.fit == rule::FIT_CLAMPS_ALL {
+            return answer(self.util_fits_or_not(view, util, min, max));
+        }
+        // Limited to what the CPU has, it fits; but all of the biggest CPU is no limit.
+        let limited = max <= view.capacity_orig && !(max == SCALE && view.capacity_orig == SCALE);
+        let fit = fit || limited;
+        let min = min.min(max);
+        if fit && util < min && min > actual_capacity(&self.core.params, view) {
+            return Fits::ButForMin;
+        }
+        answer(fit)
+    }
+
+    /// The same where the answer is yes or no (5.10.262, 5.15.215).
+    fn util_fits_or_not(&self, view: &Cpu, util: u32, min: u32, max: u32) -> bool {
+        let (orig, reached) = match u32::from(view.capacity_inverted) {
+            0 => (view.capacity_orig, actual_capacity(&self.core.params, view)),
+            inverted => (inverted, inverted),
+        };
+        let min = min.min(max);
+        let out_of_reach = util < min && min > reached && orig != SCALE;
+        let limited = max <= orig && !(max == SCALE && orig == SCALE);
+        !out_of_reach && (limited || fits(util, view.capacity))
+    }
+}
+
+impl Power<'_> {
     /// A task is about to join the queue of `cpu` (`uclamp_rq_inc` before `enqueue_task`).
     #[inline]
     pub fn uclamp_join(&mut self, cpu: usize, task: u32) {
@@ -244,7 +259,10 @@ impl Sim<'_> {
             return;
         }
         self.tasks[task as usize].clamps_counted = true;
-        let (task, queue) = (&self.views[task as usize], &mut self.core.cpus[cpu]);
+        let (task, queue) = (
+            &self.world.views[task as usize],
+            &mut self.world.core.cpus[cpu],
+        );
         if std::mem::take(&mut queue.uclamp_idle) != 0 {
             (queue.uclamp_min, queue.uclamp_max) = (0, 0);
         }
@@ -256,7 +274,10 @@ impl Sim<'_> {
 
     fn uclamp_uncount(&mut self, cpu: usize, task: u32) {
         self.tasks[task as usize].clamps_counted = false;
-        let (task, queue) = (&self.views[task as usize], &mut self.core.cpus[cpu]);
+        let (task, queue) = (
+            &self.world.views[task as usize],
+            &mut self.world.core.cpus[cpu],
+        );
         let counts = &mut self.uclamp[cpu];
         let min = counts.min.leave(queue.uclamp_min.into(), task.uclamp_min);
         queue.uclamp_min = min.unwrap_or(0) as u16;
@@ -266,44 +287,6 @@ impl Sim<'_> {
                 queue.uclamp_max = task.uclamp_max as u16;
                 queue.uclamp_idle = 1;
             }
-        }
-    }
-
-    /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
-    /// taken off the queue and put back.
-    pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {
-        if min.is_none() && max.is_none() || self.kernel.clamps == Clamps::Unknown {
-            return;
-        }
-        self.core.root.uclamp_used = 1;
-        self.uclamp_leave(cpu, task);
-        let view = &mut self.views[task as usize];
-        view.uclamp_min = min.unwrap_or(view.uclamp_min);
-        view.uclamp_max = max.unwrap_or(view.uclamp_max);
-        if self.uclamp_limits.used {
-            let asked = &mut self.uclamp_limits.asked[task as usize];
-            *asked = (min.or(asked.0), max.or(asked.1));
-            self.uclamp_limit(task);
-        }
-        self.uclamp_join(cpu, task);
-        self.uclamp_joined(cpu, task);
-        if self.clamps_add_up() && !self.is_rt(task) {
-            self.clamps_changed(cpu, task);
-        }
-    }
-
-    /// Does `task` fit `cpu`, by the rule that placement has
-    /// (`task_fits_cpu`, earlier `task_fits_capacity`)?
-    pub fn task_fits(&self, task: &Task, cpu: usize) -> bool {
-        if self.clamps_add_up() {
-            return self.task_fits_clamped(task, cpu);
-        }
-        let util = rq::util_est(&self.core.params, task);
-        let capacity = self.core.cpus[cpu].capacity;
-        match self.core.params.fit {
-            rule::FIT_PLAIN => fits(util, capacity),
-            rule::FIT_CLAMPED => fits(util.max(task.uclamp_min).min(task.uclamp_max), capacity),
-            _ => self.util_fits(cpu, util, task.uclamp_min, task.uclamp_max) == Fits::Yes,
         }
     }
 
@@ -339,38 +322,67 @@ impl Sim<'_> {
         }
         Ok(())
     }
+}
 
-    /// `util_fits_cpu`, as the placement core has it.
-    pub fn util_fits(&self, cpu: usize, util: u32, min: u32, max: u32) -> Fits {
-        let view = &self.core.cpus[cpu];
-        let fit = fits(util, view.capacity);
-        let answer = |fit| if fit { Fits::Yes } else { Fits::No };
-        if self.core.root.uclamp_used == 0 {
-            return answer(fit);
+impl Queues<'_> {
+    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
+    /// is what it will be when they begin. Up to 5.8 all tasks are counted
+    /// always, which shows only if one of `workloads` ever clamps.
+    pub fn uclamp_init(&mut self, workloads: &[Workload]) {
+        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
+        for task in 0..self.uclamp_limits.asked.len() {
+            self.uclamp_limit(task as u32);
         }
-        if self.core.params.fit == rule::FIT_CLAMPS_ALL {
-            return answer(self.util_fits_or_not(view, util, min, max));
-        }
-        // Limited to what the CPU has, it fits; but all of the biggest CPU is no limit.
-        let limited = max <= view.capacity_orig && !(max == SCALE && view.capacity_orig == SCALE);
-        let fit = fit || limited;
-        let min = min.min(max);
-        if fit && util < min && min > actual_capacity(&self.core.params, view) {
-            return Fits::ButForMin;
-        }
-        answer(fit)
+        let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
+        let used = match self.kernel.clamps {
+            Clamps::Unknown => false,
+            _ if self.uclamp_limits.used => true,
+            Clamps::Always => workloads
+                .iter()
+                .any(|w| begun(w) || w.attributes.iter().any(asks)),
+            Clamps::OnceUsed | Clamps::OnceQueued => workloads.iter().any(begun),
+        };
+        self.core.root.uclamp_used = used.into();
     }
 
-    /// The same where the answer is yes or no (5.10.262, 5.15.215).
-    fn util_fits_or_not(&self, view: &Cpu, util: u32, min: u32, max: u32) -> bool {
-        let (orig, reached) = match u32::from(view.capacity_inverted) {
-            0 => (view.capacity_orig, actual_capacity(&self.core.params, view)),
-            inverted => (inverted, inverted),
+    /// `task` has asked for other clamps, or is in another group or class.
+    pub fn uclamp_limit(&mut self, task: u32) {
+        let limits = &self.power.uclamp_limits;
+        if !limits.used {
+            return;
+        }
+        let default = match self.is_rt(task) {
+            true => limits.system.min_rt_default,
+            false => 0,
         };
-        let min = min.min(max);
-        let out_of_reach = util < min && min > reached && orig != SCALE;
-        let limited = max <= orig && !(max == SCALE && orig == SCALE);
-        !out_of_reach && (limited || fits(util, view.capacity))
+        let group = self.task_group(task);
+        let view = &mut self.power.world.views[task as usize];
+        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
+    }
+}
+
+impl Balancer<'_> {
+    /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
+    /// taken off the queue and put back.
+    pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {
+        if min.is_none() && max.is_none() || self.kernel.clamps == Clamps::Unknown {
+            return;
+        }
+        self.core.root.uclamp_used = 1;
+        self.uclamp_leave(cpu, task);
+        let view = &mut self.views[task as usize];
+        view.uclamp_min = min.unwrap_or(view.uclamp_min);
+        view.uclamp_max = max.unwrap_or(view.uclamp_max);
+        if self.uclamp_limits.used {
+            let asked = &mut self.uclamp_limits.asked[task as usize];
+            *asked = (min.or(asked.0), max.or(asked.1));
+            self.uclamp_limit(task);
+        }
+        self.uclamp_join(cpu, task);
+        self.uclamp_joined(cpu, task);
+        if self.clamps_add_up() && !self.is_rt(task) {
+            self.clamps_changed(cpu, task);
+        }
     }
 }
 

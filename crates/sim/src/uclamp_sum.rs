@@ -10,7 +10,7 @@
 //! and nothing is to change where nobody asks.
 
 use crate::balance::{cpu_util, fits};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues, World};
 use crate::uclamp::Fits;
 use alight_policy::abi::{Cpu, Params, rule, task_flag};
 use alight_policy::{Task, rq};
@@ -59,7 +59,7 @@ impl<'a> Weighed<'a> {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// How utilization is read now.
     #[inline]
     pub(crate) fn weighed(&self) -> Weighed<'_> {
@@ -70,27 +70,6 @@ impl Sim<'_> {
     #[inline]
     pub fn clamps_add_up(&self) -> bool {
         add_up(&self.core.params) && self.uclamp_used()
-    }
-
-    /// `task` has joined the queue of `cpu`; the governor knows that much.
-    pub fn clamped_joined(&mut self, cpu: usize, task: u32) {
-        let (params, view) = (&self.core.params, &mut self.views[task as usize]);
-        let asks = rq::clamped_joined(params, &mut self.core.cpus[cpu], view);
-        if asks && self.uclamp_used() {
-            self.cpufreq_update(cpu);
-        }
-    }
-
-    /// The current task of `cpu`, a fair one, has other clamps (`sched_setattr`).
-    pub fn clamps_changed(&mut self, cpu: usize, task: u32) {
-        self.clock(cpu);
-        self.update_curr(cpu);
-        let (params, view) = (&self.core.params, &mut self.views[task as usize]);
-        let queue = &mut self.core.cpus[cpu];
-        let changed = rq::update_curr(params, queue, view);
-        if rq::clamps_changed(params, queue, view) || changed {
-            self.cpufreq_update(cpu);
-        }
     }
 
     /// Estimated utilization of a task (`task_util_est`).
@@ -127,7 +106,9 @@ impl Sim<'_> {
         let clamped = rq::cpu_util_clamped(&self.core.params, view, false);
         self.fits_clamped(cpu, cpu_util(view), clamped) == Fits::No
     }
+}
 
+impl Queues<'_> {
     /// Are the sums those of the tasks on the queues?
     ///
     /// # Errors
@@ -175,6 +156,31 @@ impl Sim<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Balancer<'_> {
+    /// `task` has joined the queue of `cpu`; the governor knows that much.
+    pub fn clamped_joined(&mut self, cpu: usize, task: u32) {
+        let world = self.world();
+        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
+        let asks = rq::clamped_joined(params, &mut world.core.cpus[cpu], view);
+        if asks && self.uclamp_used() {
+            self.cpufreq_update(cpu);
+        }
+    }
+
+    /// The current task of `cpu`, a fair one, has other clamps (`sched_setattr`).
+    pub fn clamps_changed(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let world = self.world();
+        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
+        let queue = &mut world.core.cpus[cpu];
+        let changed = rq::update_curr(params, queue, view);
+        if rq::clamps_changed(params, queue, view) || changed {
+            self.cpufreq_update(cpu);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! Logs of passes by rt-app's definitions, to the microsecond, where nothing costs anything.
 
 use crate::exec::TIMER_SLACK;
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
 use alight_workload::program::{Logged, Op, OptionalId, TimerMode, TimerOrigin};
 

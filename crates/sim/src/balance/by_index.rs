@@ -20,7 +20,7 @@ use super::by_load::{Weighed, better_moved};
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use crate::kernel::Judged;
-use crate::state::Sim;
+use crate::layers::{Balancer, World};
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 use load_index::LoadIndex;
@@ -179,13 +179,30 @@ fn small(local: &Side, busiest: &Side, per_task: u64, amount: u64, terms: &Terms
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// Is load balanced as in 3.9?
     #[inline]
     pub(super) fn by_index(&self) -> bool {
         self.kernel.balance.judged == Judged::Index
     }
 
+    /// Which of the load indices an attempt looks at (`get_sd_load_idx`).
+    fn load_index(&self, scope: &Scope) -> usize {
+        let flags = self.domain(scope.dst, scope.level).flags;
+        let is = |flag: u32| flags & flag != 0;
+        match scope.idle {
+            Idle::Newly => 0,
+            Idle::No if is(domain_flag::SMT) => 0,
+            Idle::No if is(domain_flag::NUMA) => 3,
+            Idle::No => 2,
+            Idle::Yes if is(domain_flag::NUMA) => 2,
+            Idle::Yes if is(domain_flag::SHARE_LLC) => 0,
+            Idle::Yes => 1,
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// The CPU to take from, and how much.
     pub(super) fn source_by_index(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
         let (group, amount) = self.find_by_index(scope)?;
@@ -295,21 +312,6 @@ impl Sim<'_> {
             }
         }
         busiest
-    }
-
-    /// Which of the load indices an attempt looks at (`get_sd_load_idx`).
-    fn load_index(&self, scope: &Scope) -> usize {
-        let flags = self.domain(scope.dst, scope.level).flags;
-        let is = |flag: u32| flags & flag != 0;
-        match scope.idle {
-            Idle::Newly => 0,
-            Idle::No if is(domain_flag::SMT) => 0,
-            Idle::No if is(domain_flag::NUMA) => 3,
-            Idle::No => 2,
-            Idle::Yes if is(domain_flag::NUMA) => 2,
-            Idle::Yes if is(domain_flag::SHARE_LLC) => 0,
-            Idle::Yes => 1,
-        }
     }
 }
 

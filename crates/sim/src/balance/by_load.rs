@@ -13,7 +13,7 @@ use super::detach::greatest;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use super::{Idle, fits};
-use crate::state::Sim;
+use crate::layers::Balancer;
 use alight_policy::abi::domain_flag;
 
 /// Kinds of groups, rising (`enum group_type`).
@@ -243,7 +243,7 @@ pub(super) fn better_moved(here: Weighed, there: Weighed) -> bool {
     then / 1024 > now / 1024
 }
 
-impl Sim<'_> {
+impl Balancer<'_> {
     /// The group to take from, and how much.
     pub(super) fn find_by_load(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
         let (own, groups) = self.look_at_domain(scope);
@@ -285,7 +285,7 @@ impl Sim<'_> {
     }
 }
 
-impl Sim<'_> {
+impl Balancer<'_> {
     /// The CPU of the group with the biggest misfit, or with the most load per
     /// capacity; tasks of all classes count (`find_busiest_queue`).
     pub(super) fn queue_by_load(

@@ -18,7 +18,7 @@ use super::detach::Take;
 use super::groups::Scope;
 use super::imbalance::Migrate;
 use super::{Idle, cache_nice_tries, fits};
-use crate::state::Sim;
+use crate::layers::{Balancer, World};
 use crate::timeline::NONE;
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag, task_flag};
 use std::collections::BTreeMap;
@@ -130,7 +130,30 @@ impl CacheAware {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    fn llc_size(&self, cpu: usize) -> u32 {
+        match self.core.places[cpu].llc_domain {
+            NO_DOMAIN => 1,
+            domain => self.core.domains[domain as usize].weight,
+        }
+    }
+
+    /// Attempts failed too often for caches to count.
+    fn gave_up(&self, scope: &Scope) -> bool {
+        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
+        self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed > tries
+    }
+
+    /// It fits `src`, but would not fit `dst` (`task_misfits_asym_cpu`).
+    fn would_misfit(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> bool {
+        let view = &self.views[task as usize];
+        self.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0
+            && !self.task_fits(view, dst)
+            && self.task_fits(view, src)
+    }
+}
+
+impl Balancer<'_> {
     /// The topology is complete, no task has started.
     pub fn cache_aware_init(&mut self) {
         let one_cache = |cpu: usize| {
@@ -255,13 +278,6 @@ impl Sim<'_> {
         !few
     }
 
-    fn llc_size(&self, cpu: usize) -> u32 {
-        match self.core.places[cpu].llc_domain {
-            NO_DOMAIN => 1,
-            domain => self.core.domains[domain as usize].weight,
-        }
-    }
-
     fn process_of(&mut self, task: u32) -> Option<&mut Process> {
         let process = self.cache_aware.wishes[task as usize].process;
         self.cache_aware.processes.get_mut(process as usize)
@@ -349,7 +365,8 @@ impl Sim<'_> {
             }
         }
         // The kernel reads what other CPUs keep, as balancing does.
-        self.charge(cpu, looked * self.costs(cpu).newidle_cpu);
+        let newidle_cpu = looked * self.costs(cpu).newidle_cpu;
+        self.charge(cpu, newidle_cpu);
         // `update_avg_scale`
         let divisor = i64::from((self.llc_size(cpu) >> 2).clamp(2, 8));
         let p = &mut self.cache_aware.processes[process as usize];
@@ -437,12 +454,6 @@ impl Sim<'_> {
             && self.move_between(first, scope.dst, 0, true) == Verdict::Wanted
     }
 
-    /// Attempts failed too often for caches to count.
-    fn gave_up(&self, scope: &Scope) -> bool {
-        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
-        self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed > tries
-    }
-
     /// Would a move of `util` from the cache of `src` to that of `dst` leave both in order; `home`: the
     /// task prefers `dst`, else `src` (`can_migrate_llc`)?
     fn move_between(&self, src: usize, dst: usize, util: u64, home: bool) -> Verdict {
@@ -508,14 +519,6 @@ impl Sim<'_> {
         } else {
             Verdict::Free
         }
-    }
-
-    /// It fits `src`, but would not fit `dst` (`task_misfits_asym_cpu`).
-    fn would_misfit(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> bool {
-        let view = &self.views[task as usize];
-        self.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0
-            && !self.task_fits(view, dst)
-            && self.task_fits(view, src)
     }
 
     /// Is the running task of `src` to be left alone, since all tasks of its queue are where they

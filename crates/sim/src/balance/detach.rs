@@ -7,7 +7,7 @@ use super::imbalance::{Imbalance, Migrate};
 use super::sums::Signals;
 use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
 use crate::kernel::{DetachLoad, Judged};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues, World};
 use crate::timeline::NONE;
 use crate::uclamp::actual_capacity;
 use alight_policy::Group;
@@ -85,7 +85,91 @@ struct Batch {
     len: usize,
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// May the lone task of `src` gain on `dst`, though that is no bigger: it shares its core with
+    /// another there, or it comes to another cluster of CPUs of the same capacity
+    /// (`sched_balance_find_src_rq`)?
+    fn gains_from(&self, dst: usize, src: usize) -> bool {
+        let topology = &self.core.topology;
+        let capacity = |cpu: usize| actual_capacity(&self.core.params, &self.core.cpus[cpu]);
+        self.kernel.balance.source.lone_beside_busy
+            && (topology.smt != 0 && !self.core_is_idle(src)
+                || topology.cluster != 0 && capacity(dst) == capacity(src))
+    }
+}
+
+impl Queues<'_> {
+    /// Does its data likely lie in the source's cache still (`task_hot`)?
+    fn task_hot(&self, scope: &Scope, take: &Take, task: u32) -> bool {
+        if self.views[task as usize].class == class::IDLE {
+            return false;
+        }
+        let src = self.fair_queue(self.queue_of(take.src, task));
+        // Up to 3.x the CPU that balances, wherever tasks go.
+        let dst = match self.kernel.balance.detach.tries_all {
+            true => scope.dst,
+            false => take.dst,
+        };
+        if self.core.cpus[dst].nr_running != 0 && (src.next == task || src.last == task) {
+            return true;
+        }
+        let since = self.core.cpus[take.src]
+            .clock
+            .wrapping_sub(self.tasks[task as usize].last_run);
+        (since as i64) < MIGRATION_COST as i64
+    }
+
+    /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
+    fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+        let view = &self.views[task as usize];
+        let rules = &self.kernel.balance.detach;
+        // `shr_bound`
+        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
+        let failed = failed.min(i64::BITS - 1);
+        match take.what {
+            Migrate::Misfit if rules.load != DetachLoad::Half => {
+                if self.task_fits(view, take.src) {
+                    return false;
+                }
+                take.amount = 0;
+            }
+            Migrate::Load | Migrate::Misfit => {
+                let load = match rules.load {
+                    DetachLoad::HalfWeight => i64::from(view.weight),
+                    _ => i64::from(self.task_h_load(task)),
+                };
+                let (load, too_much) = match rules.load {
+                    DetachLoad::HalfWeight | DetachLoad::Half => (load, load / 2 > take.amount),
+                    DetachLoad::HalfUntilFailed => {
+                        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
+                        (load, load / 2 > take.amount && failed <= tries)
+                    }
+                    DetachLoad::Shifted => (load.max(1), load.max(1) >> failed > take.amount),
+                };
+                if too_much {
+                    return false;
+                }
+                take.amount -= load;
+            }
+            Migrate::Util => {
+                let util = i64::from(self.task_util_est(view));
+                let counted = if rules.util_shifts {
+                    util >> failed
+                } else {
+                    util
+                };
+                if counted > take.amount {
+                    return false;
+                }
+                take.amount -= util;
+            }
+            Migrate::Task | Migrate::ToCache => take.amount -= 1,
+        }
+        true
+    }
+}
+
+impl Balancer<'_> {
     /// The CPU of the group that most of the imbalance lies on (`find_busiest_queue`).
     pub(super) fn busiest_queue(
         &self,
@@ -168,17 +252,6 @@ impl Sim<'_> {
                 |cpu, _| eligible(cpu),
             ),
         }
-    }
-
-    /// May the lone task of `src` gain on `dst`, though that is no bigger: it shares its core with
-    /// another there, or it comes to another cluster of CPUs of the same capacity
-    /// (`sched_balance_find_src_rq`)?
-    fn gains_from(&self, dst: usize, src: usize) -> bool {
-        let topology = &self.core.topology;
-        let capacity = |cpu: usize| actual_capacity(&self.core.params, &self.core.cpus[cpu]);
-        self.kernel.balance.source.lone_beside_busy
-            && (topology.smt != 0 && !self.core_is_idle(src)
-                || topology.cluster != 0 && capacity(dst) == capacity(src))
     }
 
     /// The first CPU of the group with the most tasks: only where some CPU has two
@@ -280,11 +353,12 @@ impl Sim<'_> {
                 continue;
             }
             if !self.may_go(scope, take, task) {
-                let lru = &mut self.cpus[take.src].lru;
-                Self::list_remove(&mut self.tasks, lru, task);
+                let world = self.world();
+                let lru = &mut world.cpus[take.src].lru;
+                lru.remove(&mut world.tasks, task);
                 match rules.newest_first {
-                    true => Self::list_push_back(&mut self.tasks, lru, task),
-                    false => Self::list_push_front(&mut self.tasks, lru, task),
+                    true => lru.push_back(&mut world.tasks, task),
+                    false => lru.push_front(&mut world.tasks, task),
                 }
                 continue;
             }
@@ -342,74 +416,5 @@ impl Sim<'_> {
         let domain = self.domain(scope.dst, scope.level);
         let cold = rules.cold_among_siblings && domain.flags & domain_flag::SMT != 0;
         cold || failed > cache_nice_tries(domain) || !self.task_hot(scope, take, task)
-    }
-
-    /// Does its data likely lie in the source's cache still (`task_hot`)?
-    fn task_hot(&self, scope: &Scope, take: &Take, task: u32) -> bool {
-        if self.views[task as usize].class == class::IDLE {
-            return false;
-        }
-        let src = self.fair_queue(self.queue_of(take.src, task));
-        // Up to 3.x the CPU that balances, wherever tasks go.
-        let dst = match self.kernel.balance.detach.tries_all {
-            true => scope.dst,
-            false => take.dst,
-        };
-        if self.core.cpus[dst].nr_running != 0 && (src.next == task || src.last == task) {
-            return true;
-        }
-        let since = self.core.cpus[take.src]
-            .clock
-            .wrapping_sub(self.tasks[task as usize].last_run);
-        (since as i64) < MIGRATION_COST as i64
-    }
-
-    /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
-    fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
-        let view = &self.views[task as usize];
-        let rules = &self.kernel.balance.detach;
-        // `shr_bound`
-        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
-        let failed = failed.min(i64::BITS - 1);
-        match take.what {
-            Migrate::Misfit if rules.load != DetachLoad::Half => {
-                if self.task_fits(view, take.src) {
-                    return false;
-                }
-                take.amount = 0;
-            }
-            Migrate::Load | Migrate::Misfit => {
-                let load = match rules.load {
-                    DetachLoad::HalfWeight => i64::from(view.weight),
-                    _ => i64::from(self.task_h_load(task)),
-                };
-                let (load, too_much) = match rules.load {
-                    DetachLoad::HalfWeight | DetachLoad::Half => (load, load / 2 > take.amount),
-                    DetachLoad::HalfUntilFailed => {
-                        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
-                        (load, load / 2 > take.amount && failed <= tries)
-                    }
-                    DetachLoad::Shifted => (load.max(1), load.max(1) >> failed > take.amount),
-                };
-                if too_much {
-                    return false;
-                }
-                take.amount -= load;
-            }
-            Migrate::Util => {
-                let util = i64::from(self.task_util_est(view));
-                let counted = if rules.util_shifts {
-                    util >> failed
-                } else {
-                    util
-                };
-                if counted > take.amount {
-                    return false;
-                }
-                take.amount -= util;
-            }
-            Migrate::Task | Migrate::ToCache => take.amount -= 1,
-        }
-        true
     }
 }

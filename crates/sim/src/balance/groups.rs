@@ -15,7 +15,7 @@ use super::sums::Sum;
 use super::{Count, Idle};
 use crate::fair::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues, World};
 use alight_policy::abi::{Cpu, NONE, domain_flag};
 use alight_policy::{Group, Mask, nr_idle_scan};
 use std::ops::Range;
@@ -75,7 +75,88 @@ impl Scope {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Are tasks to be spread over the groups (`sds->prefer_sibling`)? `busiest`
+    /// is the group that was chosen.
+    pub(super) fn prefers_sibling(&self, scope: &Scope, busiest: usize) -> bool {
+        match self.kernel.balance.sibling {
+            Sibling::Child => self.child_spreads(scope),
+            Sibling::Group | Sibling::Cores => self.spreads(busiest),
+            Sibling::Nodes => {
+                let spans = |level| self.domain(scope.dst, level).flags & domain_flag::NUMA != 0;
+                spans(scope.level) && (scope.level == 0 || !spans(scope.level - 1))
+            }
+        }
+    }
+
+    /// Does the child domain of the CPU that balances say so?
+    fn child_spreads(&self, scope: &Scope) -> bool {
+        scope.level > 0
+            && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0
+    }
+
+    /// Does the domain that a group is?
+    fn spreads(&self, group: usize) -> bool {
+        self.group_flags(group) & domain_flag::PREFER_SIBLING != 0
+    }
+
+    /// Is a group one core with siblings?
+    pub(super) fn is_core(&self, group: usize) -> bool {
+        self.group_flags(group) & domain_flag::SMT != 0
+    }
+
+    /// Flags of the domain that a group is (`sg->flags`).
+    fn group_flags(&self, group: usize) -> u32 {
+        match self.core.groups[group].child {
+            NONE => 0,
+            child => self.core.domains[child as usize].flags,
+        }
+    }
+
+    /// Are all siblings of `cpu` idle (`is_core_idle`)?
+    pub(super) fn core_is_idle(&self, cpu: usize) -> bool {
+        match self.core.places[cpu].smt_domain {
+            NONE => true,
+            core => {
+                let span = &self.core.domains[core as usize].span;
+                span.iter()
+                    .all(|sibling| sibling as usize == cpu || self.is_idle(sibling as usize))
+            }
+        }
+    }
+
+    /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not, but may count.
+    #[inline]
+    pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
+        let view = &self.core.cpus[cpu];
+        match self.kernel.balance.sleepers_count {
+            true => view.h_nr_running,
+            false => view.h_nr_running - u32::from(view.h_nr_delayed),
+        }
+    }
+
+    /// Books what an attempt finds of the root domain's utilization.
+    fn update_overutilized(&mut self, scope: &Scope) {
+        let place = &self.core.places[scope.dst];
+        let topmost = scope.level + 1 == place.nr_domains as usize;
+        let mut cpus = self.domain(scope.dst, scope.level).span;
+        if let Some(excluded) = &scope.excluded {
+            for (word, out) in cpus.w.iter_mut().zip(&excluded.w) {
+                *word &= !out;
+            }
+        }
+        self.overutilized_seen(&cpus, topmost);
+    }
+}
+
+impl Queues<'_> {
+    /// May other classes, or limits of the clock, take capacity from fair tasks?
+    fn capacities_shrink(&self) -> bool {
+        self.classes.used || self.pressure.used
+    }
+}
+
+impl Balancer<'_> {
     /// Statistics of the local group and of the busiest other one
     /// (`update_sd_lb_stats`); `None` if no other has a task to give.
     pub(super) fn rivals(&mut self, scope: &Scope) -> Option<Rivals> {
@@ -216,58 +297,9 @@ impl Sim<'_> {
             }
     }
 
-    /// Are tasks to be spread over the groups (`sds->prefer_sibling`)? `busiest`
-    /// is the group that was chosen.
-    pub(super) fn prefers_sibling(&self, scope: &Scope, busiest: usize) -> bool {
-        match self.kernel.balance.sibling {
-            Sibling::Child => self.child_spreads(scope),
-            Sibling::Group | Sibling::Cores => self.spreads(busiest),
-            Sibling::Nodes => {
-                let spans = |level| self.domain(scope.dst, level).flags & domain_flag::NUMA != 0;
-                spans(scope.level) && (scope.level == 0 || !spans(scope.level - 1))
-            }
-        }
-    }
-
-    /// Does the child domain of the CPU that balances say so?
-    fn child_spreads(&self, scope: &Scope) -> bool {
-        scope.level > 0
-            && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0
-    }
-
-    /// Does the domain that a group is?
-    fn spreads(&self, group: usize) -> bool {
-        self.group_flags(group) & domain_flag::PREFER_SIBLING != 0
-    }
-
-    /// Is a group one core with siblings?
-    pub(super) fn is_core(&self, group: usize) -> bool {
-        self.group_flags(group) & domain_flag::SMT != 0
-    }
-
-    /// Flags of the domain that a group is (`sg->flags`).
-    fn group_flags(&self, group: usize) -> u32 {
-        match self.core.groups[group].child {
-            NONE => 0,
-            child => self.core.domains[child as usize].flags,
-        }
-    }
-
     /// Cores of a group (`sg->cores`).
     fn cores(&self, group: usize) -> u32 {
         self.nohz.cores[group]
-    }
-
-    /// Are all siblings of `cpu` idle (`is_core_idle`)?
-    pub(super) fn core_is_idle(&self, cpu: usize) -> bool {
-        match self.core.places[cpu].smt_domain {
-            NONE => true,
-            core => {
-                let span = &self.core.domains[core as usize].span;
-                span.iter()
-                    .all(|sibling| sibling as usize == cpu || self.is_idle(sibling as usize))
-            }
-        }
     }
 
     /// Periodic balancing of a cache's domain says how many of its CPUs are worth a
@@ -373,21 +405,6 @@ impl Sim<'_> {
             .sum()
     }
 
-    /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not, but may count.
-    #[inline]
-    pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
-        let view = &self.core.cpus[cpu];
-        match self.kernel.balance.sleepers_count {
-            true => view.h_nr_running,
-            false => view.h_nr_running - u32::from(view.h_nr_delayed),
-        }
-    }
-
-    /// May other classes, or limits of the clock, take capacity from fair tasks?
-    fn capacities_shrink(&self) -> bool {
-        self.classes.used || self.pressure.used
-    }
-
     /// Load of lone tasks on CPUs whose time others take (`sched_reduced_capacity`):
     /// the biggest, if the CPU that balances idles.
     fn biggest_reduced(&self, group: usize, scope: &Scope, pct: u32) -> u32 {
@@ -416,19 +433,6 @@ impl Sim<'_> {
                     false => self.core.groups[group].capacity.max(1).into(),
                 },
         })
-    }
-
-    /// Books what an attempt finds of the root domain's utilization.
-    fn update_overutilized(&mut self, scope: &Scope) {
-        let place = &self.core.places[scope.dst];
-        let topmost = scope.level + 1 == place.nr_domains as usize;
-        let mut cpus = self.domain(scope.dst, scope.level).span;
-        if let Some(excluded) = &scope.excluded {
-            for (word, out) in cpus.w.iter_mut().zip(&excluded.w) {
-                *word &= !out;
-            }
-        }
-        self.overutilized_seen(&cpus, topmost);
     }
 
     fn biggest_misfit(&self, group: usize, scope: &Scope) -> u32 {

@@ -7,7 +7,7 @@ use super::groups::Scope;
 use super::{Count, Idle};
 use crate::hybrid::hybrids;
 use crate::kernel::{self, Hybrids, Pulls, RankedDomains, ThreadPriority};
-use crate::state::Sim;
+use crate::layers::{Balancer, World};
 use alight_machine::{ItmtDriver, Machine};
 use alight_policy::abi::domain_flag;
 use alight_policy::topology::{Description, LevelKind};
@@ -74,7 +74,34 @@ pub(crate) fn describe(machine: &Machine, kernel: &kernel::Kernel, description: 
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    fn pulls(&self) -> Pulls {
+        match &self.kernel.balance.itmt {
+            Some(rules) => rules.pulls,
+            None => Pulls::ByPriority,
+        }
+    }
+
+    fn ranked(&self, cpu: usize, level: usize) -> bool {
+        self.domain(cpu, level).flags & domain_flag::ASYM_PACKING != 0
+    }
+
+    /// Do priorities count for what `cpu` does in its domain of this level (`sched_use_asym_prio`)?
+    fn counts_for(&self, cpu: usize, scope: &Scope) -> bool {
+        let flags = self.domain(scope.dst, scope.level).flags;
+        self.pulls() != Pulls::ToIdleCore
+            || self.core.topology.smt == 0
+            || flags & domain_flag::SMT != 0
+            || self.core_is_idle(cpu)
+    }
+
+    /// Do priorities come before what caches want?
+    pub(super) fn priority_before_caches(&self) -> bool {
+        (self.kernel.balance.itmt).is_some_and(|rules| rules.before_caches)
+    }
+}
+
+impl Balancer<'_> {
     /// The priorities of CPUs and groups (`sched_set_itmt_core_prio`, `init_sched_groups_capacity`).
     pub(super) fn itmt_init(&mut self) {
         let Some(rules) = rules(self.machine, self.kernel) else {
@@ -96,30 +123,10 @@ impl Sim<'_> {
         };
     }
 
-    fn pulls(&self) -> Pulls {
-        match &self.kernel.balance.itmt {
-            Some(rules) => rules.pulls,
-            None => Pulls::ByPriority,
-        }
-    }
-
     /// Does the domain follow priorities?
     #[inline]
     pub(super) fn is_ranked(&self, scope: &Scope) -> bool {
         self.itmt.used() && self.ranked(scope.dst, scope.level)
-    }
-
-    fn ranked(&self, cpu: usize, level: usize) -> bool {
-        self.domain(cpu, level).flags & domain_flag::ASYM_PACKING != 0
-    }
-
-    /// Do priorities count for what `cpu` does in its domain of this level (`sched_use_asym_prio`)?
-    fn counts_for(&self, cpu: usize, scope: &Scope) -> bool {
-        let flags = self.domain(scope.dst, scope.level).flags;
-        self.pulls() != Pulls::ToIdleCore
-            || self.core.topology.smt == 0
-            || flags & domain_flag::SMT != 0
-            || self.core_is_idle(cpu)
     }
 
     /// Is `cpu` to have what `other` runs (`sched_asym`)?
@@ -174,11 +181,6 @@ impl Sim<'_> {
             && scope.idle != Idle::No
             && self.counts_for(scope.dst, scope)
             && (self.itmt.prefers(scope.dst, src) || !self.counts_for(src, scope))
-    }
-
-    /// Do priorities come before what caches want?
-    pub(super) fn priority_before_caches(&self) -> bool {
-        (self.kernel.balance.itmt).is_some_and(|rules| rules.before_caches)
     }
 
     /// Does a task of `src` go to `dst`, which idles, for its priority (`can_migrate_llc_task`)?

@@ -7,8 +7,8 @@
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
 use crate::kernel::{Dice, Gate};
+use crate::layers::{Balancer, Programs, World};
 use crate::rng::{Purpose, below};
-use crate::state::Sim;
 use alight_policy::MAX_LEVELS;
 use alight_policy::abi::domain_flag;
 
@@ -90,14 +90,109 @@ impl Luck {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// What a success counts, if the dice say that `cpu` looks at its domain.
+    fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
+        let dice = self.kernel.balance.newidle.dice;
+        let luck = &self.cpus[cpu].balance.newidle[level];
+        if dice == Dice::None || dice == Dice::BySuccessAndRate && luck.ratio >= SURE {
+            return Some(1);
+        }
+        let balance = &mut self.cpus[cpu].balance;
+        let throw = (cpu as u64) << 40 | balance.dice;
+        balance.dice += 1;
+        let throw = below(self.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
+        let luck = &mut self.cpus[cpu].balance.newidle[level];
+        let weight = luck.weight(throw);
+        if weight.is_none() {
+            luck.book(0, dice, self.now);
+        }
+        weight
+    }
+}
+
+impl Balancer<'_> {
+    /// The only task of `cpu` was pushed to another. As the stopper makes way, the kernel goes
+    /// through `newidle_balance()` (`balance_fair`): nothing that does not fit is left here, and
+    /// the next balance comes as early as on an idle CPU. That it may pull a task at once is left
+    /// out: it is in the middle of another CPU's attempt here.
+    pub fn left_by_push(&mut self, cpu: usize) {
+        self.set_misfit(cpu, 0);
+        let levels = match self.worth_a_look(cpu) {
+            true => self.core.places[cpu].nr_domains as usize,
+            false => 1,
+        };
+        let next = self.cpus[cpu].balance.next_balance;
+        let next = (0..levels).fold(next, |next, level| self.next_idle_balance(cpu, level, next));
+        self.cpus[cpu].balance.next_balance = next;
+    }
+
+    /// Might there be something, soon enough?
+    fn worth_a_look(&self, cpu: usize) -> bool {
+        let takes = match self.kernel.balance.newidle.gate {
+            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
+            Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
+        };
+        self.core.cpus[cpu].avg_idle >= takes && self.nohz.overload
+    }
+
+    /// Books what an attempt took, ns (`update_newidle_cost`).
+    fn book_newidle(&mut self, cpu: usize, level: usize, now: u64, cost: u64, success: u32) {
+        let dice = self.kernel.balance.newidle.dice;
+        if cost != 0 && dice != Dice::None {
+            let world = self.world();
+            world.cpus[cpu].balance.newidle[level].book(success, dice, world.now);
+        }
+        let next_decay = now + self.decay_period();
+        let own = self.levels(cpu, level);
+        if cost > own.max_newidle_lb_cost {
+            own.max_newidle_lb_cost = cost;
+            own.next_decay = next_decay;
+        } else {
+            self.forget_cost(cpu, level, now);
+        }
+    }
+
+    /// A cost that was not met for a second is forgotten by a 85th; true if so.
+    pub(super) fn forget_cost(&mut self, cpu: usize, level: usize, now: u64) -> bool {
+        let second = self.nohz.hz;
+        let own = self.levels(cpu, level);
+        let due = now > own.next_decay;
+        if due {
+            own.max_newidle_lb_cost = own.max_newidle_lb_cost * 253 / 256;
+            own.next_decay = now + second;
+        }
+        due
+    }
+
+    /// When a cost that has just been met is forgotten first, jiffies from now; up
+    /// to 5.15 nobody noted when.
+    pub(super) fn decay_period(&self) -> u64 {
+        match self.kernel.balance.newidle.gate {
+            Gate::IdleTime | Gate::MigrationCost => 0,
+            Gate::FirstDomain => self.nohz.hz,
+        }
+    }
+
+    /// `update_next_balance`.
+    fn next_idle_balance(&self, cpu: usize, level: usize, next_balance: u64) -> u64 {
+        if level >= self.core.places[cpu].nr_domains as usize {
+            return next_balance;
+        }
+        let last = self.cpus[cpu].balance.levels[level].last_balance;
+        next_balance.min(last + self.balance_interval(cpu, level, false))
+    }
+}
+
+impl Programs<'_> {
     /// `cpu` has nothing to run: pull something, if there may be something and
     /// the search takes less time than it will probably idle
     /// (`newidle_balance`). True if it has something to run now.
     pub fn balance_newidle(&mut self, cpu: usize) -> bool {
         let start = self.reached(cpu);
         let found = self.look_newidle(cpu);
-        self.stats.newidle.ns += self.reached(cpu) - start;
+        let took = self.reached(cpu) - start;
+        self.stats.newidle.ns += took;
         found
     }
 
@@ -131,33 +226,10 @@ impl Sim<'_> {
         pulled
     }
 
-    /// The only task of `cpu` was pushed to another. As the stopper makes way, the kernel goes
-    /// through `newidle_balance()` (`balance_fair`): nothing that does not fit is left here, and
-    /// the next balance comes as early as on an idle CPU. That it may pull a task at once is left
-    /// out: it is in the middle of another CPU's attempt here.
-    pub fn left_by_push(&mut self, cpu: usize) {
-        self.set_misfit(cpu, 0);
-        let levels = match self.worth_a_look(cpu) {
-            true => self.core.places[cpu].nr_domains as usize,
-            false => 1,
-        };
-        let next = self.cpus[cpu].balance.next_balance;
-        let next = (0..levels).fold(next, |next, level| self.next_idle_balance(cpu, level, next));
-        self.cpus[cpu].balance.next_balance = next;
-    }
-
-    /// Might there be something, soon enough?
-    fn worth_a_look(&self, cpu: usize) -> bool {
-        let takes = match self.kernel.balance.newidle.gate {
-            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
-            Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
-        };
-        self.core.cpus[cpu].avg_idle >= takes && self.nohz.overload
-    }
-
     /// Tries the domains upward; returns when the next balance is due.
     fn search_newidle(&mut self, cpu: usize, now: u64) -> u64 {
-        self.charge(cpu, self.costs(cpu).newidle);
+        let newidle = self.costs(cpu).newidle;
+        self.charge(cpu, newidle);
         self.refresh_blocked(cpu, now);
         let mut next_balance = now + self.nohz.hz;
         let mut cost = 0;
@@ -186,7 +258,8 @@ impl Sim<'_> {
     /// be thrown, and costs are forgotten on the way.
     fn search_by_cost(&mut self, cpu: usize, now: u64) -> u64 {
         let mut start = self.reached(cpu);
-        self.charge(cpu, self.costs(cpu).newidle);
+        let newidle = self.costs(cpu).newidle;
+        self.charge(cpu, newidle);
         self.refresh_blocked(cpu, now);
         let mut next_balance = now + self.nohz.hz;
         let mut cost = 0;
@@ -227,71 +300,6 @@ impl Sim<'_> {
         let pulled = self.load_balance(cpu, scope, &mut true);
         self.stats.newidle.count(pulled);
         pulled
-    }
-
-    /// What a success counts, if the dice say that `cpu` looks at its domain.
-    fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
-        let dice = self.kernel.balance.newidle.dice;
-        let luck = &self.cpus[cpu].balance.newidle[level];
-        if dice == Dice::None || dice == Dice::BySuccessAndRate && luck.ratio >= SURE {
-            return Some(1);
-        }
-        let balance = &mut self.cpus[cpu].balance;
-        let throw = (cpu as u64) << 40 | balance.dice;
-        balance.dice += 1;
-        let throw = below(self.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
-        let luck = &mut self.cpus[cpu].balance.newidle[level];
-        let weight = luck.weight(throw);
-        if weight.is_none() {
-            luck.book(0, dice, self.now);
-        }
-        weight
-    }
-
-    /// Books what an attempt took, ns (`update_newidle_cost`).
-    fn book_newidle(&mut self, cpu: usize, level: usize, now: u64, cost: u64, success: u32) {
-        let dice = self.kernel.balance.newidle.dice;
-        if cost != 0 && dice != Dice::None {
-            self.cpus[cpu].balance.newidle[level].book(success, dice, self.now);
-        }
-        let next_decay = now + self.decay_period();
-        let own = self.levels(cpu, level);
-        if cost > own.max_newidle_lb_cost {
-            own.max_newidle_lb_cost = cost;
-            own.next_decay = next_decay;
-        } else {
-            self.forget_cost(cpu, level, now);
-        }
-    }
-
-    /// A cost that was not met for a second is forgotten by a 85th; true if so.
-    pub(super) fn forget_cost(&mut self, cpu: usize, level: usize, now: u64) -> bool {
-        let second = self.nohz.hz;
-        let own = self.levels(cpu, level);
-        let due = now > own.next_decay;
-        if due {
-            own.max_newidle_lb_cost = own.max_newidle_lb_cost * 253 / 256;
-            own.next_decay = now + second;
-        }
-        due
-    }
-
-    /// When a cost that has just been met is forgotten first, jiffies from now; up
-    /// to 5.15 nobody noted when.
-    pub(super) fn decay_period(&self) -> u64 {
-        match self.kernel.balance.newidle.gate {
-            Gate::IdleTime | Gate::MigrationCost => 0,
-            Gate::FirstDomain => self.nohz.hz,
-        }
-    }
-
-    /// `update_next_balance`.
-    fn next_idle_balance(&self, cpu: usize, level: usize, next_balance: u64) -> u64 {
-        if level >= self.core.places[cpu].nr_domains as usize {
-            return next_balance;
-        }
-        let last = self.cpus[cpu].balance.levels[level].last_balance;
-        next_balance.min(last + self.balance_interval(cpu, level, false))
     }
 }
 

@@ -6,7 +6,7 @@
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
 use crate::kernel::NohzRound;
-use crate::state::Sim;
+use crate::layers::{Balancer, Programs, World};
 use crate::timeline::NONE;
 use alight_policy::rq;
 
@@ -47,7 +47,17 @@ impl Round {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    pub(super) fn is_ring(&self) -> bool {
+        self.kernel.balance.nohz.round == NohzRound::Ring
+    }
+
+    fn is_own_first(&self) -> bool {
+        self.kernel.balance.nohz.round == NohzRound::OwnFirst
+    }
+}
+
+impl Balancer<'_> {
     /// The tick of `cpu`, which idles, stops (`nohz_balance_enter_idle`).
     pub fn nohz_enter_idle(&mut self, cpu: usize) {
         // It may have left load behind; who looks at it next finds out.
@@ -104,14 +114,6 @@ impl Sim<'_> {
         if flags != 0 {
             self.kick_ilb(cpu, flags, now);
         }
-    }
-
-    pub(super) fn is_ring(&self) -> bool {
-        self.kernel.balance.nohz.round == NohzRound::Ring
-    }
-
-    fn is_own_first(&self) -> bool {
-        self.kernel.balance.nohz.round == NohzRound::OwnFirst
     }
 
     fn has_work_to_give(&self, cpu: usize) -> bool {
@@ -173,6 +175,134 @@ impl Sim<'_> {
             .or_else(|| nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words))
     }
 
+    /// The tick of `cpu`, which was stopped, runs again.
+    #[inline]
+    pub fn nohz_tick_goes_on(&mut self, cpu: usize) {
+        if self.by_index() {
+            self.index_goes_on(cpu);
+        }
+    }
+
+    fn nohz_round_begin(&mut self, flags: u8) -> Round {
+        if flags & STATS != 0 {
+            self.nohz.has_blocked = false;
+        }
+        if flags & NEXT != 0 {
+            self.nohz.needs_update = false;
+        }
+        let far = self.jiffies() + 60 * self.nohz.hz;
+        Round {
+            flags,
+            from: 0,
+            next_balance: far,
+            due_known: false,
+            has_blocked: false,
+        }
+    }
+
+    /// The next idle CPU of a round of `this` from step `from` on, and its step.
+    fn next_of_round(&self, this: usize, from: u32, words: usize) -> Option<(u32, u32)> {
+        let next = |from| self.nohz.idle.next_and(&self.nohz.idle_cpus, from, words);
+        if !self.is_ring() {
+            return next(from).map(|at| (at, at));
+        }
+        let nr = self.cpus.len() as u32;
+        let start = this as u32 + 1;
+        let up = (start + from < nr).then(|| next(start + from)).flatten();
+        if let Some(at) = up {
+            return Some((at, at - start));
+        }
+        let at = next((start + from).saturating_sub(nr))?;
+        (at < start).then(|| (at, nr - start + at))
+    }
+
+    /// Work came for the balancing CPU.
+    fn nohz_round_abort(&mut self, this: usize, round: &mut Round) {
+        round.has_blocked = round.flags & STATS != 0;
+        if self.is_ring() {
+            self.nohz.needs_update |= round.flags & NEXT != 0;
+            round.due_known = false;
+        }
+        self.nohz_round_end(this, round);
+    }
+
+    fn nohz_round_end(&mut self, this: usize, round: &Round) {
+        if self.is_own_first() {
+            return self.round_by_index_ends(this);
+        }
+        self.nohz.has_blocked |= round.has_blocked;
+        if round.due_known {
+            self.nohz.next_balance = round.next_balance;
+        }
+    }
+
+    /// Lets the blocked load of `cpu` decay to now (`update_blocked_averages`).
+    pub(super) fn refresh_blocked(&mut self, cpu: usize, now: u64) {
+        self.clock(cpu);
+        let fair = self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu);
+        let mut others = self.classes.used && self.rt_refresh(cpu);
+        if self.pressure.used {
+            others |= self.pressure_refresh(cpu);
+        }
+        if self.irq_time.used {
+            others |= self.irq_signal(cpu, 0);
+        }
+        if self.groups.used {
+            self.groups_refresh_blocked(cpu);
+        }
+        let world = self.world();
+        let view = &mut world.core.cpus[cpu];
+        let changed = rq::refresh(&world.core.params, view, fair) | others;
+        let rest = view.rt_util | view.dl_util | view.irq_util | view.hw_load_avg;
+        if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && rest == 0 {
+            self.nohz.blocked.remove(cpu as u32);
+        }
+        if self.nohz.refreshed_at != now {
+            self.nohz.refreshed_at = now;
+            self.nohz.refreshed.w[..self.nohz.words].fill(0);
+        }
+        self.nohz.refreshed.insert(cpu as u32);
+        if changed {
+            self.cpufreq_update(cpu);
+        }
+    }
+
+    /// A newly idle CPU refreshes the idle CPUs that it is about to compare, each
+    /// at most once a jiffy (`update_nohz_stats` under `LBF_NOHZ_STATS`).
+    pub(super) fn refresh_span(&mut self, scope: &Scope) {
+        let now = scope.now;
+        let domain = self.core.places[scope.dst].domain[scope.level] as usize;
+        let mut again = false;
+        for word in 0..self.nohz.words {
+            let nohz = &self.nohz;
+            let stale =
+                nohz.blocked.w[word] & nohz.idle.w[word] & self.core.domains[domain].span.w[word];
+            if stale == 0 {
+                continue;
+            }
+            let mut left = match nohz.refreshed_at == now {
+                true => stale & !nohz.refreshed.w[word],
+                false => stale,
+            };
+            again |= stale & !left != 0;
+            while left != 0 {
+                let cpu = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                self.refresh_blocked(cpu, now);
+                again |= self.nohz.blocked.contains(cpu as u32);
+            }
+        }
+        let covers_all = || {
+            let span = &self.core.domains[domain].span;
+            (0..self.nohz.words).all(|word| self.nohz.idle.w[word] & !span.w[word] == 0)
+        };
+        if again && covers_all() {
+            self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
+        }
+    }
+}
+
+impl Programs<'_> {
     /// The kicked CPU balances for all idle CPUs (`scheduler_ipi`,
     /// `nohz_idle_balance`), unless it has got work in the meantime. The round
     /// takes [`SLICE`] at a time, so that work which comes ends it as `need_resched`
@@ -242,14 +372,6 @@ impl Sim<'_> {
         self.nohz_run_idle(cpu);
     }
 
-    /// The tick of `cpu`, which was stopped, runs again.
-    #[inline]
-    pub fn nohz_tick_goes_on(&mut self, cpu: usize) {
-        if self.by_index() {
-            self.index_goes_on(cpu);
-        }
-    }
-
     /// `cpu` is idle: does what it left to do for then (`nohz_run_idle_balance`).
     #[inline]
     fn nohz_run_idle(&mut self, cpu: usize) {
@@ -260,23 +382,6 @@ impl Sim<'_> {
             self.nohz_round_go_on(cpu, &mut round, u64::MAX);
             self.nohz_round_own(cpu, &mut round);
             self.nohz_round_end(cpu, &round);
-        }
-    }
-
-    fn nohz_round_begin(&mut self, flags: u8) -> Round {
-        if flags & STATS != 0 {
-            self.nohz.has_blocked = false;
-        }
-        if flags & NEXT != 0 {
-            self.nohz.needs_update = false;
-        }
-        let far = self.jiffies() + 60 * self.nohz.hz;
-        Round {
-            flags,
-            from: 0,
-            next_balance: far,
-            due_known: false,
-            has_blocked: false,
         }
     }
 
@@ -298,7 +403,8 @@ impl Sim<'_> {
                 continue;
             }
             if round.flags & STATS != 0 && self.nohz.blocked.contains(at) {
-                self.charge(this, self.costs(this).newidle_cpu);
+                let newidle_cpu = self.costs(this).newidle_cpu;
+                self.charge(this, newidle_cpu);
                 self.refresh_blocked(cpu, now);
                 round.has_blocked |= self.nohz.blocked.contains(at);
             }
@@ -308,22 +414,6 @@ impl Sim<'_> {
             round.note_due(self.cpus[cpu].balance.next_balance);
         }
         true
-    }
-
-    /// The next idle CPU of a round of `this` from step `from` on, and its step.
-    fn next_of_round(&self, this: usize, from: u32, words: usize) -> Option<(u32, u32)> {
-        let next = |from| self.nohz.idle.next_and(&self.nohz.idle_cpus, from, words);
-        if !self.is_ring() {
-            return next(from).map(|at| (at, at));
-        }
-        let nr = self.cpus.len() as u32;
-        let start = this as u32 + 1;
-        let up = (start + from < nr).then(|| next(start + from)).flatten();
-        if let Some(at) = up {
-            return Some((at, at - start));
-        }
-        let at = next((start + from).saturating_sub(nr))?;
-        (at < start).then(|| (at, nr - start + at))
     }
 
     /// All had their turn but the balancing CPU, whose own comes last unless it
@@ -346,95 +436,11 @@ impl Sim<'_> {
         }
         self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
     }
-
-    /// Work came for the balancing CPU.
-    fn nohz_round_abort(&mut self, this: usize, round: &mut Round) {
-        round.has_blocked = round.flags & STATS != 0;
-        if self.is_ring() {
-            self.nohz.needs_update |= round.flags & NEXT != 0;
-            round.due_known = false;
-        }
-        self.nohz_round_end(this, round);
-    }
-
-    fn nohz_round_end(&mut self, this: usize, round: &Round) {
-        if self.is_own_first() {
-            return self.round_by_index_ends(this);
-        }
-        self.nohz.has_blocked |= round.has_blocked;
-        if round.due_known {
-            self.nohz.next_balance = round.next_balance;
-        }
-    }
-
-    /// Lets the blocked load of `cpu` decay to now (`update_blocked_averages`).
-    pub(super) fn refresh_blocked(&mut self, cpu: usize, now: u64) {
-        self.clock(cpu);
-        let fair = self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu);
-        let mut others = self.classes.used && self.rt_refresh(cpu);
-        if self.pressure.used {
-            others |= self.pressure_refresh(cpu);
-        }
-        if self.irq_time.used {
-            others |= self.irq_signal(cpu, 0);
-        }
-        if self.groups.used {
-            self.groups_refresh_blocked(cpu);
-        }
-        let view = &mut self.core.cpus[cpu];
-        let changed = rq::refresh(&self.core.params, view, fair) | others;
-        let rest = view.rt_util | view.dl_util | view.irq_util | view.hw_load_avg;
-        if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && rest == 0 {
-            self.nohz.blocked.remove(cpu as u32);
-        }
-        if self.nohz.refreshed_at != now {
-            self.nohz.refreshed_at = now;
-            self.nohz.refreshed.w[..self.nohz.words].fill(0);
-        }
-        self.nohz.refreshed.insert(cpu as u32);
-        if changed {
-            self.cpufreq_update(cpu);
-        }
-    }
-
-    /// A newly idle CPU refreshes the idle CPUs that it is about to compare, each
-    /// at most once a jiffy (`update_nohz_stats` under `LBF_NOHZ_STATS`).
-    pub(super) fn refresh_span(&mut self, scope: &Scope) {
-        let now = scope.now;
-        let domain = self.core.places[scope.dst].domain[scope.level] as usize;
-        let mut again = false;
-        for word in 0..self.nohz.words {
-            let nohz = &self.nohz;
-            let stale =
-                nohz.blocked.w[word] & nohz.idle.w[word] & self.core.domains[domain].span.w[word];
-            if stale == 0 {
-                continue;
-            }
-            let mut left = match nohz.refreshed_at == now {
-                true => stale & !nohz.refreshed.w[word],
-                false => stale,
-            };
-            again |= stale & !left != 0;
-            while left != 0 {
-                let cpu = word * 64 + left.trailing_zeros() as usize;
-                left &= left - 1;
-                self.refresh_blocked(cpu, now);
-                again |= self.nohz.blocked.contains(cpu as u32);
-            }
-        }
-        let covers_all = || {
-            let span = &self.core.domains[domain].span;
-            (0..self.nohz.words).all(|word| self.nohz.idle.w[word] & !span.w[word] == 0)
-        };
-        if again && covers_all() {
-            self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
-        }
-    }
 }
 
 /// Idle CPUs in the order in which a round of `this` serves them.
 #[cfg(test)]
-pub(super) fn order_of_round(sim: &Sim, this: usize) -> Vec<usize> {
+pub(super) fn order_of_round(sim: &crate::layers::Sim, this: usize) -> Vec<usize> {
     let (mut order, mut from) = (vec![], 0);
     while let Some((at, step)) = sim.next_of_round(this, from, sim.nohz.words) {
         from = step + 1;

@@ -4,10 +4,11 @@
 //! others ("sched: packing small tasks" v4, April 2013; what is of v5, October
 //! 2013, is said). The letters are those of docs/policies/pack.md.
 
+use super::Idle;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
-use super::{Idle, Sim};
-use crate::state;
+use crate::layers;
+use crate::layers::{Balancer, World};
 use crate::table::Tables;
 use crate::timeline::NONE;
 use alight_policy::abi::{Share, domain_flag, rule};
@@ -36,7 +37,7 @@ pub(crate) struct Packing {
 
 impl Packing {
     /// The buddies of `core` are new.
-    pub fn new(core: &state::Core) -> Self {
+    pub fn new(core: &layers::Core) -> Self {
         let k = &core.params;
         let acts = core.cpus.iter().any(|cpu| cpu.buddy != NONE);
         let full = acts && k.pack == rule::PACK_FULL;
@@ -53,7 +54,7 @@ impl Packing {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
     /// Does `cpu` take part in packing?
     #[inline]
     fn takes_part(&self, cpu: usize) -> bool {
@@ -63,7 +64,9 @@ impl Sim<'_> {
     fn share(&self, cpu: usize) -> Share {
         pack::share(&self.core.params, &self.core.cpus[cpu])
     }
+}
 
+impl Balancer<'_> {
     /// Capacity that real-time tasks leave, taking part or not (`power_available`).
     fn capacity_available(&self, cpu: usize) -> u64 {
         match self.by_index() {
@@ -107,7 +110,8 @@ impl Sim<'_> {
     pub fn pack_update_signals(&mut self, cpu: usize) {
         if self.packing.signals_2013 {
             self.rq_clock(cpu);
-            rq::update13(&self.core.params, &mut self.core.cpus[cpu]);
+            let world = self.world();
+            rq::update13(&world.core.params, &mut world.core.cpus[cpu]);
         }
     }
 

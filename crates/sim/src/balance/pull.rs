@@ -7,7 +7,7 @@ use super::groups::{Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
 use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
 use crate::kernel::{Gate, Judged};
-use crate::state::Sim;
+use crate::layers::{Balancer, Programs, World};
 use crate::timeline::NONE;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
@@ -24,82 +24,93 @@ enum Outcome {
     Unbalanced { moved: u32, backs_off: bool },
 }
 
-impl Sim<'_> {
-    /// One attempt; `by` executes it and pays for it. Returns the number of tasks
-    /// pulled; `go_on` becomes false if another CPU of the group does this at
-    /// this level and above.
-    pub(super) fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
-        self.stats.lb_attempts += 1;
-        let Scope { dst, level, .. } = scope;
-        match self.attempt(by, &mut scope, go_on) {
-            Outcome::Unbalanced { moved, backs_off } => {
-                if moved != 0 {
-                    self.pack_pulled(dst);
-                }
-                self.unbalanced(dst, level, backs_off);
-                moved
-            }
-            Outcome::Balanced => {
-                self.set_parent_imbalance(dst, level, 0);
-                self.levels(dst, level).nr_balance_failed = 0;
-                self.back_off(&scope, false);
-                0
-            }
-            Outcome::AllPinned => {
-                self.levels(dst, level).nr_balance_failed = 0;
-                self.back_off(&scope, true);
-                0
-            }
-            Outcome::OnePinned { all } => {
-                self.back_off(&scope, all);
-                0
-            }
+impl World<'_> {
+    /// What an imbalance with `busiest` is judged by.
+    pub(super) fn rules(&self, scope: &Scope, busiest: usize) -> Rules {
+        let domain = self.domain(scope.dst, scope.level);
+        let has = |flag: u32| domain.flags & flag != 0;
+        Rules {
+            pct: domain.imbalance_pct,
+            prefer_sibling: self.prefers_sibling(scope, busiest),
+            idle: scope.idle,
+            asym: has(domain_flag::ASYM),
+            shares_cache: has(domain_flag::SHARE_LLC),
+            imb_numa_nr: has(domain_flag::NUMA).then_some(domain.imb_numa_nr),
+            kernel: &self.kernel.balance,
         }
     }
 
-    fn attempt(&mut self, by: usize, scope: &mut Scope, go_on: &mut bool) -> Outcome {
-        let mut balanced = Outcome::Balanced;
-        // A queue of pinned tasks is put aside and the search begun again.
-        loop {
-            if !self.should_we_balance(scope) {
-                *go_on = false;
-                return balanced;
-            }
-            let weight = self.domain(scope.dst, scope.level).weight;
-            self.charge(by, u64::from(weight) * self.costs(by).newidle_cpu);
-            let Some((src, imbalance)) = self.find_source(scope) else {
-                return balanced;
-            };
-            let nr_running = self.core.cpus[src].nr_running;
-            let mut moved = 0;
-            let mut kept_by_cache = false;
-            if nr_running > 1 {
-                let mut take = Take::new(src, scope.dst, imbalance, nr_running);
-                moved = self.pull(by, scope, &mut take);
-                kept_by_cache = take.kept_by_cache;
-                if take.some_pinned && take.amount > 0 {
-                    self.set_parent_imbalance(scope.dst, scope.level, 1);
-                }
-                if take.all_pinned {
-                    scope.excluded.get_or_insert(Mask::EMPTY).insert(src as u32);
-                    if self.others_left(scope) {
-                        balanced = Outcome::AllPinned;
-                        continue;
-                    }
-                    return Outcome::AllPinned;
-                }
-            }
-            if moved != 0 {
-                self.levels(scope.dst, scope.level).nr_balance_failed = 0;
-                return Outcome::Unbalanced {
-                    moved,
-                    backs_off: false,
-                };
-            }
-            return self.failed(scope, src, imbalance.what, kept_by_cache);
+    /// While no CPU is overutilized, tasks are where they take least energy
+    /// (`find_busiest_group`).
+    fn energy_vetoes(&self, rivals: &Rivals) -> bool {
+        let exempt = || {
+            let rules = self.kernel.energy_aware;
+            rivals.busiest.kind == Kind::Misfit && rules.is_some_and(|r| r.misfit_is_exempt)
+        };
+        self.core.root.overutilized == 0 && !exempt()
+    }
+
+    /// `voluntary_active_balance` but for `pushes_by_priority`.
+    pub(super) fn voluntary_active_balance(
+        &self,
+        scope: &Scope,
+        src: usize,
+        what: Migrate,
+    ) -> bool {
+        let pct = self.domain(scope.dst, scope.level).imbalance_pct;
+        let capacity = |cpu: usize| u64::from(self.core.cpus[cpu].capacity);
+        let roomier = scope.idle != Idle::No
+            && self.fair_runnable(src) == 1
+            && self.capacity_reduced(src, pct)
+            && capacity(src) * u64::from(pct) < capacity(scope.dst) * 100;
+        roomier || matches!(what, Migrate::Misfit | Migrate::ToCache)
+    }
+
+    /// An imbalance was met: look again soon, unless the running task had to be disturbed.
+    fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
+        let (least, most) = self.bounds(dst, level);
+        let own = self.levels(dst, level);
+        if !backs_off {
+            own.balance_interval = least;
+        } else if own.balance_interval < most {
+            own.balance_interval *= 2;
         }
     }
 
+    /// No imbalance, or none that can be ended: look again later. Newidle
+    /// attempts disregard the interval and leave it alone.
+    fn back_off(&mut self, scope: &Scope, pinned: bool) {
+        let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
+        if scope.idle == Idle::Newly || spares_misfit {
+            return;
+        }
+        let (_, most) = self.bounds(scope.dst, scope.level);
+        let own = self.levels(scope.dst, scope.level);
+        let most = if pinned {
+            MAX_PINNED_INTERVAL.max(most)
+        } else {
+            most
+        };
+        if own.balance_interval < most {
+            own.balance_interval *= 2;
+        }
+    }
+
+    /// Tells the level above whether affinity keeps this one unbalanced (`sgc->imbalance`).
+    fn set_parent_imbalance(&mut self, dst: usize, level: usize, imbalance: u32) {
+        let place = &self.core.places[dst];
+        if level + 1 < place.nr_domains as usize {
+            let parent = place.group[level + 1] as usize;
+            self.core.set_group_imbalance(parent, imbalance);
+        }
+    }
+
+    pub(super) fn levels(&mut self, cpu: usize, level: usize) -> &mut super::Level {
+        &mut self.cpus[cpu].balance.levels[level]
+    }
+}
+
+impl Balancer<'_> {
     /// The CPU to take from, and how much.
     pub(super) fn find_source(&mut self, scope: &mut Scope) -> Option<(usize, Imbalance)> {
         if self.packing.full {
@@ -129,31 +140,6 @@ impl Sim<'_> {
         }
         let rules = self.rules(scope, rivals.group);
         Some((rivals.group, imbalance::find(&rivals, rules)?))
-    }
-
-    /// What an imbalance with `busiest` is judged by.
-    pub(super) fn rules(&self, scope: &Scope, busiest: usize) -> Rules {
-        let domain = self.domain(scope.dst, scope.level);
-        let has = |flag: u32| domain.flags & flag != 0;
-        Rules {
-            pct: domain.imbalance_pct,
-            prefer_sibling: self.prefers_sibling(scope, busiest),
-            idle: scope.idle,
-            asym: has(domain_flag::ASYM),
-            shares_cache: has(domain_flag::SHARE_LLC),
-            imb_numa_nr: has(domain_flag::NUMA).then_some(domain.imb_numa_nr),
-            kernel: &self.kernel.balance,
-        }
-    }
-
-    /// While no CPU is overutilized, tasks are where they take least energy
-    /// (`find_busiest_group`).
-    fn energy_vetoes(&self, rivals: &Rivals) -> bool {
-        let exempt = || {
-            let rules = self.kernel.energy_aware;
-            rivals.busiest.kind == Kind::Misfit && rules.is_some_and(|r| r.misfit_is_exempt)
-        };
-        self.core.root.overutilized == 0 && !exempt()
     }
 
     /// Moves tasks to the CPU balanced for, then, if pinned ones are in the way,
@@ -232,6 +218,106 @@ impl Sim<'_> {
         first_idle.unwrap_or(group.cpu) as usize == scope.dst
     }
 
+    /// The stopper of `src` interrupts a real-time task: a fair one that waits
+    /// behind it goes to `dst` (`detach_one_task`), but none that sleeps there (delayed
+    /// dequeue).
+    fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
+        let mut task = self.cpus[src].lru.tail;
+        while task != NONE && (!self.allowed(task, dst) || self.is_delayed(task)) {
+            task = self.tasks[task as usize].list_prev;
+        }
+        if task == NONE {
+            return false;
+        }
+        self.clock(src);
+        self.makes_way_for_kernel(src);
+        self.detach_task(src, task);
+        self.attach_task(src, dst, task);
+        self.arm(src);
+        if self.cpus[dst].need_resched {
+            self.kick(src, dst);
+        }
+        true
+    }
+}
+
+impl Programs<'_> {
+    /// One attempt; `by` executes it and pays for it. Returns the number of tasks
+    /// pulled; `go_on` becomes false if another CPU of the group does this at
+    /// this level and above.
+    pub(super) fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
+        self.stats.lb_attempts += 1;
+        let Scope { dst, level, .. } = scope;
+        match self.attempt(by, &mut scope, go_on) {
+            Outcome::Unbalanced { moved, backs_off } => {
+                if moved != 0 {
+                    self.pack_pulled(dst);
+                }
+                self.unbalanced(dst, level, backs_off);
+                moved
+            }
+            Outcome::Balanced => {
+                self.set_parent_imbalance(dst, level, 0);
+                self.levels(dst, level).nr_balance_failed = 0;
+                self.back_off(&scope, false);
+                0
+            }
+            Outcome::AllPinned => {
+                self.levels(dst, level).nr_balance_failed = 0;
+                self.back_off(&scope, true);
+                0
+            }
+            Outcome::OnePinned { all } => {
+                self.back_off(&scope, all);
+                0
+            }
+        }
+    }
+
+    fn attempt(&mut self, by: usize, scope: &mut Scope, go_on: &mut bool) -> Outcome {
+        let mut balanced = Outcome::Balanced;
+        // A queue of pinned tasks is put aside and the search begun again.
+        loop {
+            if !self.should_we_balance(scope) {
+                *go_on = false;
+                return balanced;
+            }
+            let weight = self.domain(scope.dst, scope.level).weight;
+            let newidle_cpu = u64::from(weight) * self.costs(by).newidle_cpu;
+            self.charge(by, newidle_cpu);
+            let Some((src, imbalance)) = self.find_source(scope) else {
+                return balanced;
+            };
+            let nr_running = self.core.cpus[src].nr_running;
+            let mut moved = 0;
+            let mut kept_by_cache = false;
+            if nr_running > 1 {
+                let mut take = Take::new(src, scope.dst, imbalance, nr_running);
+                moved = self.pull(by, scope, &mut take);
+                kept_by_cache = take.kept_by_cache;
+                if take.some_pinned && take.amount > 0 {
+                    self.set_parent_imbalance(scope.dst, scope.level, 1);
+                }
+                if take.all_pinned {
+                    scope.excluded.get_or_insert(Mask::EMPTY).insert(src as u32);
+                    if self.others_left(scope) {
+                        balanced = Outcome::AllPinned;
+                        continue;
+                    }
+                    return Outcome::AllPinned;
+                }
+            }
+            if moved != 0 {
+                self.levels(scope.dst, scope.level).nr_balance_failed = 0;
+                return Outcome::Unbalanced {
+                    moved,
+                    backs_off: false,
+                };
+            }
+            return self.failed(scope, src, imbalance.what, kept_by_cache);
+        }
+    }
+
     /// No task could be taken off `src`: push its running one if that is called for.
     fn failed(&mut self, scope: &Scope, src: usize, what: Migrate, kept_by_cache: bool) -> Outcome {
         let Scope {
@@ -272,22 +358,6 @@ impl Sim<'_> {
         }
     }
 
-    /// `voluntary_active_balance` but for [`Self::pushes_by_priority`].
-    pub(super) fn voluntary_active_balance(
-        &self,
-        scope: &Scope,
-        src: usize,
-        what: Migrate,
-    ) -> bool {
-        let pct = self.domain(scope.dst, scope.level).imbalance_pct;
-        let capacity = |cpu: usize| u64::from(self.core.cpus[cpu].capacity);
-        let roomier = scope.idle != Idle::No
-            && self.fair_runnable(src) == 1
-            && self.capacity_reduced(src, pct)
-            && capacity(src) * u64::from(pct) < capacity(scope.dst) * 100;
-        roomier || matches!(what, Migrate::Misfit | Migrate::ToCache)
-    }
-
     /// Has the stopper of `src` push `task`, which is current there. Once it has,
     /// the lowest domain of `dst` that holds both starts counting failures anew
     /// (`active_load_balance_cpu_stop`).
@@ -311,70 +381,5 @@ impl Sim<'_> {
         if let Some(level) = common {
             self.levels(dst, level).nr_balance_failed = 0;
         }
-    }
-
-    /// The stopper of `src` interrupts a real-time task: a fair one that waits
-    /// behind it goes to `dst` (`detach_one_task`), but none that sleeps there (delayed
-    /// dequeue).
-    fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
-        let mut task = self.cpus[src].lru.tail;
-        while task != NONE && (!self.allowed(task, dst) || self.is_delayed(task)) {
-            task = self.tasks[task as usize].list_prev;
-        }
-        if task == NONE {
-            return false;
-        }
-        self.clock(src);
-        self.makes_way_for_kernel(src);
-        self.detach_task(src, task);
-        self.attach_task(src, dst, task);
-        self.arm(src);
-        if self.cpus[dst].need_resched {
-            self.kick(src, dst);
-        }
-        true
-    }
-
-    /// An imbalance was met: look again soon, unless the running task had to be disturbed.
-    fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
-        let (least, most) = self.bounds(dst, level);
-        let own = self.levels(dst, level);
-        if !backs_off {
-            own.balance_interval = least;
-        } else if own.balance_interval < most {
-            own.balance_interval *= 2;
-        }
-    }
-
-    /// No imbalance, or none that can be ended: look again later. Newidle
-    /// attempts disregard the interval and leave it alone.
-    fn back_off(&mut self, scope: &Scope, pinned: bool) {
-        let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
-        if scope.idle == Idle::Newly || spares_misfit {
-            return;
-        }
-        let (_, most) = self.bounds(scope.dst, scope.level);
-        let own = self.levels(scope.dst, scope.level);
-        let most = if pinned {
-            MAX_PINNED_INTERVAL.max(most)
-        } else {
-            most
-        };
-        if own.balance_interval < most {
-            own.balance_interval *= 2;
-        }
-    }
-
-    /// Tells the level above whether affinity keeps this one unbalanced (`sgc->imbalance`).
-    fn set_parent_imbalance(&mut self, dst: usize, level: usize, imbalance: u32) {
-        let place = &self.core.places[dst];
-        if level + 1 < place.nr_domains as usize {
-            let parent = place.group[level + 1] as usize;
-            self.core.set_group_imbalance(parent, imbalance);
-        }
-    }
-
-    pub(super) fn levels(&mut self, cpu: usize, level: usize) -> &mut super::Level {
-        &mut self.cpus[cpu].balance.levels[level]
     }
 }

@@ -4,10 +4,43 @@
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
 use crate::kernel::Gate;
-use crate::state::Sim;
+use crate::layers::{Balancer, Programs, World};
 use alight_policy::abi::domain_flag;
 
-impl Sim<'_> {
+impl World<'_> {
+    /// `cpu` is left with SCHED_IDLE tasks only: its next tick looks for better ones
+    /// (`dequeue_task_fair`, 5.7).
+    pub fn balance_at_next_tick(&mut self, cpu: usize) {
+        self.cpus[cpu].balance.next_balance = self.jiffies();
+    }
+
+    /// Is `cpu` too busy to balance often?
+    fn is_busy(&self, cpu: usize, idle: Idle) -> bool {
+        let view = &self.core.cpus[cpu];
+        let sched_idle = view.nr_running != 0 && view.nr_running == view.h_nr_idle;
+        idle == Idle::No && !(sched_idle && self.core.params.sched_idle_balance != 0)
+    }
+}
+
+impl Balancer<'_> {
+    /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
+    pub(super) fn balance_interval(&self, cpu: usize, level: usize, busy: bool) -> u64 {
+        let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
+        let rules = &self.kernel.balance.interval;
+        if !busy {
+            return self.nohz.interval(ms);
+        }
+        let factor = match self.domain(cpu, level).flags & domain_flag::NUMA {
+            0 => rules.busy_factor,
+            _ => rules.busy_factor_nodes,
+        };
+        let jiffies = self.nohz.jiffies_of_ms(ms * factor);
+        let jiffies = jiffies - u64::from(rules.less_a_jiffy);
+        jiffies.clamp(1, self.nohz.max_interval)
+    }
+}
+
+impl Programs<'_> {
     /// The balancing part of a tick on `cpu`: misfit status, a kick of an idle
     /// CPU, this CPU's own turn (`scheduler_tick`, `trigger_load_balance`,
     /// `run_rebalance_domains`).
@@ -78,34 +111,5 @@ impl Sim<'_> {
         if idle == Idle::Yes && self.kernel.balance.interval.tells_nohz {
             self.nohz.next_balance = self.nohz.next_balance.min(next_balance);
         }
-    }
-
-    /// `cpu` is left with SCHED_IDLE tasks only: its next tick looks for better ones
-    /// (`dequeue_task_fair`, 5.7).
-    pub fn balance_at_next_tick(&mut self, cpu: usize) {
-        self.cpus[cpu].balance.next_balance = self.jiffies();
-    }
-
-    /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
-    pub(super) fn balance_interval(&self, cpu: usize, level: usize, busy: bool) -> u64 {
-        let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
-        let rules = &self.kernel.balance.interval;
-        if !busy {
-            return self.nohz.interval(ms);
-        }
-        let factor = match self.domain(cpu, level).flags & domain_flag::NUMA {
-            0 => rules.busy_factor,
-            _ => rules.busy_factor_nodes,
-        };
-        let jiffies = self.nohz.jiffies_of_ms(ms * factor);
-        let jiffies = jiffies - u64::from(rules.less_a_jiffy);
-        jiffies.clamp(1, self.nohz.max_interval)
-    }
-
-    /// Is `cpu` too busy to balance often?
-    fn is_busy(&self, cpu: usize, idle: Idle) -> bool {
-        let view = &self.core.cpus[cpu];
-        let sched_idle = view.nr_running != 0 && view.nr_running == view.h_nr_idle;
-        idle == Idle::No && !(sched_idle && self.core.params.sched_idle_balance != 0)
     }
 }

@@ -4,10 +4,10 @@
 //! or to the root domain begins again, what belongs to a queue goes on.
 
 use super::{Count, Level, newidle, of_groups, sums};
-use crate::state::Sim;
+use crate::layers::Balancer;
 use alight_policy::NONE;
 
-impl Sim<'_> {
+impl Balancer<'_> {
     /// The places, domains and groups of the core are new.
     pub fn balance_rebuild(&mut self) {
         let (now, built) = (self.jiffies(), self.now);

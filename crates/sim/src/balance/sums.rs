@@ -8,7 +8,7 @@
 //! in few places between two attempts.
 
 use crate::kernel::{Balance, Judged};
-use crate::state::Sim;
+use crate::layers::Balancer;
 use crate::table::Table;
 use crate::uclamp_sum::Weighed;
 use alight_policy::Mask;
@@ -89,7 +89,7 @@ impl Sums {
     }
 }
 
-impl Sim<'_> {
+impl Balancer<'_> {
     /// Utilization or load of the queue of `cpu` may have changed.
     #[inline]
     pub fn signals_changed(&mut self, cpu: usize) {
@@ -102,19 +102,23 @@ impl Sim<'_> {
             // They fall with time and rise with the tasks' clamps, of which no mark tells.
             self.nohz.sums.marked = (0..self.cpus.len() as u32).collect();
         }
-        let weighed = Weighed::new(&self.core.params, self.core.root.uclamp_used != 0);
+        let weighed = Weighed::new(&self.queues.core.params, self.core.root.uclamp_used != 0);
         let sums = &mut self.nohz.sums;
         for word in 0..self.nohz.words {
             let mut left = std::mem::take(&mut sums.marked.w[word]);
             while left != 0 {
                 let cpu = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let now = Signals::of(&self.core.cpus[cpu], &self.kernel.balance, weighed);
+                let now = Signals::of(
+                    &self.queues.core.cpus[cpu],
+                    &self.queues.kernel.balance,
+                    weighed,
+                );
                 let was = std::mem::replace(&mut sums.cpus[cpu], now);
                 if now == was {
                     continue;
                 }
-                let place = &self.core.places[cpu];
+                let place = &self.queues.core.places[cpu];
                 for &group in &place.group[..place.nr_domains as usize] {
                     let sum = &mut sums.groups[group as usize];
                     sum.util = sum.util + u64::from(now.util) - u64::from(was.util);

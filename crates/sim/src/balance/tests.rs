@@ -12,7 +12,8 @@ use super::imbalance::Migrate;
 use super::*;
 use crate::api::Scenario;
 use crate::kernel::BALANCE;
-use crate::state::{Life, Output};
+use crate::layers::{Output, Sim};
+use crate::state::Life;
 use alight_machine::Machine;
 use alight_workload::program::{
     Attributes, Calibration, Instruments, Op, Program, TaskSpec, Workload,
@@ -121,7 +122,8 @@ pub(super) fn put(sim: &mut Sim, cpu: usize, tasks: std::ops::Range<u32>) {
     let from = (cpu + 1) % sim.cpus.len();
     for task in tasks {
         let home = sim.tasks[task as usize].cpu as usize;
-        sim.cpus[home].timers.remove(&mut sim.nodes, task);
+        let world = sim.world();
+        world.cpus[home].timers.remove(&mut world.nodes, task);
         sim.views[task as usize].prev_cpu = cpu as u32;
         sim.tasks[task as usize].life = Life::Runnable;
         sim.enqueue_new(cpu, task, None);
@@ -316,8 +318,9 @@ fn newidle_is_not_worth_it() {
 fn a_hot_task_stays_until_two_attempts_failed() {
     on("hikey620", |sim| {
         put(sim, 0, 0..2);
-        for task in sim.tasks.iter_mut().take(2) {
-            task.last_run = sim.now - MIGRATION_COST + 1;
+        let world = sim.world();
+        for task in world.tasks.iter_mut().take(2) {
+            task.last_run = world.now - MIGRATION_COST + 1;
         }
         for failed in 1..=2 {
             assert_eq!(attempt(sim, 1, 0, Idle::Yes), 0);

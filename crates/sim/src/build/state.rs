@@ -15,6 +15,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
+use crate::layers::{Balancer, Output, Power, Programs, Queues, Sim, World};
 use crate::lifetime::Ends;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
@@ -22,7 +23,7 @@ use crate::replay::Replay;
 use crate::rng::{Purpose, below};
 use crate::rounds;
 use crate::smt::Smt;
-use crate::state::{Cpu, FairQueue, Interval, Life, List, Output, Phase, Sim, Task};
+use crate::state::{Cpu, FairQueue, Interval, Life, List, Phase, Task};
 use crate::stats::Stats;
 use crate::sync::Call;
 use crate::sysctl::Sysctls;
@@ -158,7 +159,7 @@ impl<'a> Builder<'a> {
         let (freq, meters) = unsafe { (Table::new([]), Table::new([])) };
         // SAFETY: as above.
         let (idle_states, domain_states) = unsafe { (Table::new([]), Table::new([])) };
-        let mut sim = Sim {
+        let world = World {
             machine,
             now: 0,
             end_at: ends_by,
@@ -170,11 +171,6 @@ impl<'a> Builder<'a> {
             check: scenario.check,
             kernel,
             tunables,
-            eevdf: match tunables.order {
-                Order::Cfs => Eevdf::new(0, 0),
-                Order::Eevdf => Eevdf::new(nr_cpus + groups.entities(), entities),
-            },
-            groups,
             jiffy: 0,
             jiffy_end: phase,
             core,
@@ -182,27 +178,63 @@ impl<'a> Builder<'a> {
             cpus,
             costs,
             nodes: Nodes::new(entities + classes.timers()),
-            classes,
             tasks,
             queue: Queue::new(nr_cpus),
+            hotplug,
+            op_costs,
+            round_lengths,
+            ops,
+            comms: parts.comms,
+            masks,
+            workloads: parts.workloads.into(),
+            mutexes,
+            seed: scenario.seed,
+            overloaded: Mask::EMPTY,
+            stats: Stats::default(),
+            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
+            tracing: out.sink.is_some(),
+            sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
+            detailed: out.sink.as_deref().is_some_and(Sink::wants_details),
+            out,
+        };
+        let power = Power {
+            world,
             freq_queue: Queue::new(
                 machine.freq_domains.len() + agenda.slots() + replay.devices.slots(),
             ),
             pressure: Pressure::new(limited, params.pressure, nr_cpus),
             irq_time,
             smt: Smt::new(machine),
-            agenda,
-            replay,
-            hotplug,
+            freq,
+            uclamp: vec![].into(),
+            uclamp_limits,
+            meters,
+            idle_states,
+            domain_states,
+            idle_memory: Memory::Menu {
+                pattern_first: None,
+            },
+            latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
+        };
+        let queues = Queues {
+            power,
+            eevdf: match tunables.order {
+                Order::Cfs => Eevdf::new(0, 0),
+                Order::Eevdf => Eevdf::new(nr_cpus + groups.entities(), entities),
+            },
+            groups,
+            classes,
+        };
+        let balancer = Balancer {
+            queues,
             packing,
-            op_costs,
-            round_lengths,
-            ops,
-            comms: parts.comms,
-            masks,
+            nohz: Nohz::default(),
+            cache_aware: CacheAware::default(),
+            itmt: Itmt::default(),
+        };
+        let programs = Programs {
+            balancer,
             attributes: parts.attributes,
-            workloads: parts.workloads.into(),
-            mutexes,
             conditions: parts.conditions,
             semaphores: parts.semaphores,
             barriers: parts.barriers,
@@ -214,27 +246,11 @@ impl<'a> Builder<'a> {
             histograms: parts.histograms,
             instruments: parts.instruments,
             activations: Activations::new(parts.logs, &parts.log_of_task),
-            freq,
-            uclamp: vec![].into(),
-            uclamp_limits,
-            meters,
-            idle_states,
-            domain_states,
-            idle_memory: Memory::Menu {
-                pattern_first: None,
-            },
-            nohz: Nohz::default(),
-            cache_aware: CacheAware::default(),
-            itmt: Itmt::default(),
-            seed: scenario.seed,
-            overloaded: Mask::EMPTY,
-            stats: Stats::default(),
-            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
-            tracing: out.sink.is_some(),
-            sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
-            detailed: out.sink.as_deref().is_some_and(Sink::wants_details),
-            out,
-            latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
+        };
+        let mut sim = Sim {
+            programs,
+            agenda,
+            replay,
         };
         sim.cpufreq_init(governor);
         sim.energy_model_init(governor);
@@ -247,7 +263,8 @@ impl<'a> Builder<'a> {
         }
         for (cpu, at, task) in parts.starts {
             sim.tasks[task as usize].timer_point = at;
-            sim.cpus[cpu].timers.insert(&mut sim.nodes, task, at);
+            let world = sim.world();
+            world.cpus[cpu].timers.insert(&mut world.nodes, task, at);
         }
         sim.await_change();
         sim.boot();

@@ -24,7 +24,7 @@ use alight_workload::program::{Policy, Workload};
 pub(crate) struct Attributes {
     pub class: Option<u32>,
     pub nice: Option<i8>,
-    /// Index into [`Sim::masks`].
+    /// Index into [`World::masks`].
     pub affinity: Option<u32>,
     pub uclamp_min: Option<u32>,
     pub uclamp_max: Option<u32>,

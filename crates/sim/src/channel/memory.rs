@@ -4,7 +4,7 @@
 //! over the slab caches). Whoever reads them, they return to the CPU that sent them, as to a slab
 //! of its own; sheaves, which kernels have later, pass them on by way of the node instead.
 
-use crate::state::Sim;
+use crate::layers::Programs;
 use crate::timeline::NONE;
 
 /// What each CPU keeps.
@@ -37,7 +37,7 @@ impl MessageMemory {
     }
 }
 
-impl Sim<'_> {
+impl Programs<'_> {
     /// `cpu` sends a message, if the channel is a socket.
     pub(super) fn take_message(&mut self, cpu: usize, id: u32) {
         let new = self.costs(cpu).socket_new;

@@ -9,8 +9,8 @@
 
 use super::Channel;
 use crate::kernel::Preemption;
+use crate::layers::Programs;
 use crate::rng::{Purpose, below};
-use crate::state::Sim;
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
 use alight_workload::program::Op;
@@ -58,7 +58,7 @@ impl Channel {
     }
 }
 
-impl Sim<'_> {
+impl Programs<'_> {
     /// `task`, current on `cpu`, is preempted: with the mutex of a pipe if that falls between
     /// lock and unlock. Where in the call it falls is drawn: costs are means, and turns
     /// and calls that never vary would end each turn at the same place in a call.

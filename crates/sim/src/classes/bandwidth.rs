@@ -4,7 +4,7 @@
 //! leaves them aside until the period ends.
 
 use crate::kernel::Throttle;
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues};
 use crate::sysctl::RtLimit;
 
 /// The limit, and the period's timer (`struct rt_bandwidth`).
@@ -39,7 +39,7 @@ impl Bandwidth {
     }
 }
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// A task joined on `cpu`: periods go by as long as there are such
     /// (`start_rt_bandwidth`). The timer runs on the CPU of the first one.
     pub(super) fn start_bandwidth(&mut self, cpu: usize) {
@@ -53,12 +53,56 @@ impl Sim<'_> {
     fn period_in(&mut self, cpu: usize, at: u64) {
         self.classes.bandwidth.at = at;
         let timer = self.tasks.len() as u32;
-        self.cpus[cpu].timers.insert(&mut self.nodes, timer, at);
+        let world = self.world();
+        world.cpus[cpu].timers.insert(&mut world.nodes, timer, at);
         if self.cpus[cpu].phase != crate::state::Phase::Waking {
             self.queue.advance(cpu, at);
         }
     }
 
+    /// `cpu` came back (`__enable_runtime`).
+    pub(super) fn enable_runtime(&mut self, cpu: usize) {
+        let runtime = self.classes.bandwidth.runtime();
+        let q = &mut self.classes.cpus[cpu];
+        (q.runtime, q.time, q.throttled) = (runtime, 0, false);
+    }
+
+    /// Time of SCHED_DEADLINE counts too while periods go by, or up to the limit
+    /// (`sched_rt_bandwidth_account`, up to 6.8).
+    pub(super) fn charge_rt_time(&mut self, cpu: usize, delta: u64) {
+        let q = &mut self.classes.cpus[cpu];
+        let counts = self.classes.bandwidth.active || q.time < q.runtime;
+        if self.classes.bandwidth.throttles && counts {
+            q.time += delta;
+        }
+    }
+
+    /// Takes what other CPUs have left of this period, each by a share
+    /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is never given back.
+    fn borrow_runtime(&mut self, cpu: usize) {
+        let online = self.hotplug.online;
+        let nr = u64::from(online.len());
+        let period = self.classes.bandwidth.limit.period;
+        let q = &self.classes.cpus[cpu];
+        if self.kernel.rt.throttle != Throttle::Shared || q.time <= q.runtime {
+            return;
+        }
+        let others = online.iter().map(|other| other as usize);
+        for other in others.filter(|&other| other != cpu) {
+            let room = period.saturating_sub(self.classes.cpus[cpu].runtime);
+            let from = &mut self.classes.cpus[other];
+            let share = from.runtime.saturating_sub(from.time) / nr;
+            let taken = share.min(room);
+            from.runtime -= taken;
+            self.classes.cpus[cpu].runtime += taken;
+            if taken == room {
+                break;
+            }
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// A period ends (`do_sched_rt_period_timer`): what ran in it is forgiven as
     /// far as the limit goes, and who is below it again may run.
     pub fn rt_period(&mut self, by: usize) {
@@ -83,7 +127,8 @@ impl Sim<'_> {
         if idle {
             self.classes.bandwidth.active = false;
         } else {
-            self.period_in(by, self.classes.bandwidth.at + periods * period);
+            let period = self.classes.bandwidth.at + periods * period;
+            self.period_in(by, period);
         }
     }
 
@@ -126,62 +171,28 @@ impl Sim<'_> {
     /// and nothing holds its tasks back on their way (`__disable_runtime`).
     pub(super) fn disable_runtime(&mut self, cpu: usize) {
         let runtime = self.classes.bandwidth.runtime();
-        for other in self.hotplug.online.iter().map(|other| other as usize) {
+        for other in self
+            .queues
+            .power
+            .hotplug
+            .online
+            .iter()
+            .map(|other| other as usize)
+        {
             let own = self.classes.cpus[cpu].runtime;
-            let from = &mut self.classes.cpus[other];
+            let from = &mut self.queues.classes.cpus[other];
             let moved = match own < runtime {
                 true => from.runtime.min(runtime - own),
                 false => 0,
             };
             from.runtime -= moved;
             from.runtime += own.saturating_sub(runtime);
-            self.classes.cpus[cpu].runtime = own.min(runtime) + moved;
+            self.queues.classes.cpus[cpu].runtime = own.min(runtime) + moved;
         }
         let unlimited = self.classes.bandwidth.limit.period;
         let q = &mut self.classes.cpus[cpu];
         // RUNTIME_INF
         (q.runtime, q.throttled) = (unlimited, false);
         self.count_rt(cpu);
-    }
-
-    /// `cpu` came back (`__enable_runtime`).
-    pub(super) fn enable_runtime(&mut self, cpu: usize) {
-        let runtime = self.classes.bandwidth.runtime();
-        let q = &mut self.classes.cpus[cpu];
-        (q.runtime, q.time, q.throttled) = (runtime, 0, false);
-    }
-
-    /// Time of SCHED_DEADLINE counts too while periods go by, or up to the limit
-    /// (`sched_rt_bandwidth_account`, up to 6.8).
-    pub(super) fn charge_rt_time(&mut self, cpu: usize, delta: u64) {
-        let q = &mut self.classes.cpus[cpu];
-        let counts = self.classes.bandwidth.active || q.time < q.runtime;
-        if self.classes.bandwidth.throttles && counts {
-            q.time += delta;
-        }
-    }
-
-    /// Takes what other CPUs have left of this period, each by a share
-    /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is never given back.
-    fn borrow_runtime(&mut self, cpu: usize) {
-        let online = self.hotplug.online;
-        let nr = u64::from(online.len());
-        let period = self.classes.bandwidth.limit.period;
-        let q = &self.classes.cpus[cpu];
-        if self.kernel.rt.throttle != Throttle::Shared || q.time <= q.runtime {
-            return;
-        }
-        let others = online.iter().map(|other| other as usize);
-        for other in others.filter(|&other| other != cpu) {
-            let room = period.saturating_sub(self.classes.cpus[cpu].runtime);
-            let from = &mut self.classes.cpus[other];
-            let share = from.runtime.saturating_sub(from.time) / nr;
-            let taken = share.min(room);
-            from.runtime -= taken;
-            self.classes.cpus[cpu].runtime += taken;
-            if taken == room {
-                break;
-            }
-        }
     }
 }

@@ -19,7 +19,8 @@
 
 use super::DEADLINE;
 use crate::build::DlParams;
-use crate::state::{Life, Phase, Sim};
+use crate::layers::{Balancer, Queues};
+use crate::state::{Life, Phase};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, task_flag};
 
@@ -179,7 +180,7 @@ pub(super) enum Joins {
     Replenished,
 }
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// Is `task` of SCHED_DEADLINE?
     #[inline]
     pub(super) fn is_dl(&self, task: u32) -> bool {
@@ -214,6 +215,115 @@ impl Sim<'_> {
         self.classes.dl_tasks[task as usize].queued
     }
 
+    /// A task whose deadline has passed but whose period has not waits for the next
+    /// one (`dl_check_constrained_dl`).
+    fn check_constrained(&mut self, cpu: usize, task: u32) {
+        let now = self.rq_time(cpu);
+        let d = self.dl(task);
+        let implicit = d.params.deadline == d.params.period;
+        let between = before(d.deadline, now) && before(now, d.next_period());
+        if d.throttled || d.is_new() || implicit || !between || !self.start_dl_timer(cpu, task) {
+            return;
+        }
+        let d = self.dl(task);
+        d.throttled = true;
+        d.runtime = d.runtime.min(0);
+    }
+
+    /// `task` has ended: others may have its bandwidth from its 0-lag time on.
+    pub(super) fn exits_dl(&mut self, task: u32) {
+        if !self.dl(task).non_contending {
+            self.give_bandwidth_back(task);
+        }
+    }
+
+    /// The current task of `cpu` has left the class. It counts there no more, but others
+    /// may have its bandwidth only from its 0-lag time on (`switched_from_dl`).
+    pub(super) fn leaves_dl(&mut self, cpu: usize, task: u32) {
+        let at = self.dl(task).zero_lag();
+        if at < self.now as i64 {
+            self.give_bandwidth_back(task);
+        } else {
+            self.start_timer_of(cpu, task, INACTIVE, at as u64);
+        }
+    }
+
+    /// `cpu_bw_dl` follows.
+    fn set_running_bw(&mut self, cpu: usize, running_bw: u64) {
+        self.classes.dl[cpu].running_bw = running_bw;
+        self.show_bandwidth(cpu);
+    }
+
+    /// `cpu_bw_dl`: the bandwidth in use of tasks and of the fair server.
+    pub(super) fn show_bandwidth(&mut self, cpu: usize) {
+        let tasks = self.classes.dl.get(cpu).map_or(0, |q| q.running_bw);
+        let running_bw = tasks + self.server_bandwidth(cpu);
+        self.core.cpus[cpu].dl_bandwidth = ((running_bw << 10) >> BW_SHIFT) as u16;
+    }
+
+    /// Awaits the next period of `task`; false if that has begun (`start_dl_timer`).
+    fn start_dl_timer(&mut self, cpu: usize, task: u32) -> bool {
+        let at = self.dl(task).next_period();
+        if at < self.now {
+            return false;
+        }
+        self.start_timer_of(cpu, task, REPLENISH, at);
+        true
+    }
+
+    fn start_timer_of(&mut self, cpu: usize, task: u32, which: usize, at: u64) {
+        if std::mem::replace(&mut self.dl(task).pending[which], true) {
+            return;
+        }
+        let timer = self.tasks.len() as u32 + 1 + 2 * task + which as u32;
+        let world = self.world();
+        world.cpus[cpu].timers.insert(&mut world.nodes, timer, at);
+        if self.cpus[cpu].phase != Phase::Waking {
+            self.queue.advance(cpu, at);
+        }
+    }
+
+    /// Does `sched_yield` of `task` mean something though nobody waits?
+    #[inline]
+    pub fn yields_alone(&self, task: u32) -> bool {
+        self.classes.dl_used && self.is_dl(task)
+    }
+
+    /// `task` takes on parameters of the class.
+    pub(super) fn set_dl_params(&mut self, task: u32, params: DlParams) {
+        self.dl(task).params = params;
+    }
+
+    /// What is wrong with the class on `cpu`.
+    pub(super) fn dl_check(&self, cpu: usize) -> Option<String> {
+        let q = &self.classes.dl[cpu];
+        let sorted = q.tasks.windows(2).all(|w| !self.earlier(w[1], w[0]));
+        let own = |&&task: &&u32| {
+            self.is_dl(task) && self.tasks[task as usize].cpu as usize == cpu && {
+                let d = &self.classes.dl_tasks[task as usize];
+                d.queued && !d.throttled
+            }
+        };
+        if !sorted || q.tasks.iter().filter(own).count() != q.tasks.len() {
+            return Some(format!("CPU {cpu}: deadline tasks {:?} are wrong", q.tasks));
+        }
+        let counted: u64 = (self.classes.dl_tasks.iter())
+            .filter(|d| d.counted_on == Some(cpu as u32))
+            .map(DlTask::bandwidth)
+            .sum();
+        if counted != q.running_bw {
+            return Some(format!(
+                "CPU {cpu} counts bandwidth {}, its tasks have {counted}",
+                q.running_bw
+            ));
+        }
+        let admitted: u64 = self.classes.dl_tasks.iter().map(|d| d.admitted).sum();
+        let total = self.classes.total_bw;
+        (admitted != total).then(|| format!("bandwidth {total} is admitted, of tasks {admitted}"))
+    }
+}
+
+impl Balancer<'_> {
     /// `task` comes to the runqueue of `cpu` (`enqueue_task_dl`); its clock is current.
     pub(super) fn enqueue_dl(&mut self, cpu: usize, task: u32, how: Joins) {
         let now = self.rq_time(cpu);
@@ -248,21 +358,6 @@ impl Sim<'_> {
         self.queue_dl(cpu, task);
     }
 
-    /// A task whose deadline has passed but whose period has not waits for the next
-    /// one (`dl_check_constrained_dl`).
-    fn check_constrained(&mut self, cpu: usize, task: u32) {
-        let now = self.rq_time(cpu);
-        let d = self.dl(task);
-        let implicit = d.params.deadline == d.params.period;
-        let between = before(d.deadline, now) && before(now, d.next_period());
-        if d.throttled || d.is_new() || implicit || !between || !self.start_dl_timer(cpu, task) {
-            return;
-        }
-        let d = self.dl(task);
-        d.throttled = true;
-        d.runtime = d.runtime.min(0);
-    }
-
     /// `__enqueue_dl_entity`: behind those of the same deadline.
     fn queue_dl(&mut self, cpu: usize, task: u32) {
         let tasks = &self.classes.dl[cpu].tasks;
@@ -289,7 +384,8 @@ impl Sim<'_> {
     fn dl_counted(&mut self, cpu: usize) {
         let some = !self.classes.dl[cpu].tasks.is_empty();
         self.classes.dl_busy.assign(cpu as u32, some);
-        self.class_present(cpu, DEADLINE, some || self.is_served(cpu));
+        let present = some || self.is_served(cpu);
+        self.class_present(cpu, DEADLINE, present);
         let nr = self.core.cpus[cpu].nr_running;
         self.overloaded.assign(cpu as u32, nr >= 2);
         self.rq_changed(cpu);
@@ -323,24 +419,6 @@ impl Sim<'_> {
         self.start_timer_of(cpu, task, INACTIVE, at as u64);
     }
 
-    /// `task` has ended: others may have its bandwidth from its 0-lag time on.
-    pub(super) fn exits_dl(&mut self, task: u32) {
-        if !self.dl(task).non_contending {
-            self.give_bandwidth_back(task);
-        }
-    }
-
-    /// The current task of `cpu` has left the class. It counts there no more, but others
-    /// may have its bandwidth only from its 0-lag time on (`switched_from_dl`).
-    pub(super) fn leaves_dl(&mut self, cpu: usize, task: u32) {
-        let at = self.dl(task).zero_lag();
-        if at < self.now as i64 {
-            self.give_bandwidth_back(task);
-        } else {
-            self.start_timer_of(cpu, task, INACTIVE, at as u64);
-        }
-    }
-
     /// What `task` may need counts on `cpu` (`task_contending`, `migrate_task_rq_dl`).
     fn contend(&mut self, cpu: usize, task: u32) {
         self.dl(task).non_contending = false;
@@ -350,7 +428,8 @@ impl Sim<'_> {
         self.uncount_bandwidth(task);
         let bandwidth = self.dl(task).bandwidth();
         self.dl(task).counted_on = Some(cpu as u32);
-        self.set_running_bw(cpu, self.classes.dl[cpu].running_bw + bandwidth);
+        let bandwidth = self.classes.dl[cpu].running_bw + bandwidth;
+        self.set_running_bw(cpu, bandwidth);
         self.cpufreq_hurries(cpu);
     }
 
@@ -360,22 +439,10 @@ impl Sim<'_> {
         self.dl(task).non_contending = false;
         if let Some(cpu) = self.dl(task).counted_on.take() {
             let cpu = cpu as usize;
-            self.set_running_bw(cpu, self.classes.dl[cpu].running_bw - bandwidth);
+            let bandwidth = self.classes.dl[cpu].running_bw - bandwidth;
+            self.set_running_bw(cpu, bandwidth);
             self.cpufreq_update(cpu);
         }
-    }
-
-    /// `cpu_bw_dl` follows.
-    fn set_running_bw(&mut self, cpu: usize, running_bw: u64) {
-        self.classes.dl[cpu].running_bw = running_bw;
-        self.show_bandwidth(cpu);
-    }
-
-    /// `cpu_bw_dl`: the bandwidth in use of tasks and of the fair server.
-    pub(super) fn show_bandwidth(&mut self, cpu: usize) {
-        let tasks = self.classes.dl.get(cpu).map_or(0, |q| q.running_bw);
-        let running_bw = tasks + self.server_bandwidth(cpu);
-        self.core.cpus[cpu].dl_bandwidth = ((running_bw << 10) >> BW_SHIFT) as u16;
     }
 
     /// Charges the current task of `cpu`, one of this class, the time it ran (`update_curr_dl`).
@@ -412,27 +479,6 @@ impl Sim<'_> {
         }
         if self.pick_dl(cpu) != task {
             self.cpus[cpu].need_resched = true;
-        }
-    }
-
-    /// Awaits the next period of `task`; false if that has begun (`start_dl_timer`).
-    fn start_dl_timer(&mut self, cpu: usize, task: u32) -> bool {
-        let at = self.dl(task).next_period();
-        if at < self.now {
-            return false;
-        }
-        self.start_timer_of(cpu, task, REPLENISH, at);
-        true
-    }
-
-    fn start_timer_of(&mut self, cpu: usize, task: u32, which: usize, at: u64) {
-        if std::mem::replace(&mut self.dl(task).pending[which], true) {
-            return;
-        }
-        let timer = self.tasks.len() as u32 + 1 + 2 * task + which as u32;
-        self.cpus[cpu].timers.insert(&mut self.nodes, timer, at);
-        if self.cpus[cpu].phase != Phase::Waking {
-            self.queue.advance(cpu, at);
         }
     }
 
@@ -489,23 +535,12 @@ impl Sim<'_> {
         }
     }
 
-    /// Does `sched_yield` of `task` mean something though nobody waits?
-    #[inline]
-    pub fn yields_alone(&self, task: u32) -> bool {
-        self.classes.dl_used && self.is_dl(task)
-    }
-
     /// `sched_yield` of the current task gives its runtime away (`yield_task_dl`).
     pub(super) fn yield_dl(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
         self.clock(cpu);
         self.dl(task).yielded = true;
         self.update_curr_dl(cpu);
-    }
-
-    /// `task` takes on parameters of the class.
-    pub(super) fn set_dl_params(&mut self, task: u32, params: DlParams) {
-        self.dl(task).params = params;
     }
 
     /// Throttled tasks of a CPU that goes off wait on another one
@@ -522,34 +557,6 @@ impl Sim<'_> {
                 self.enqueue_dl(to, task, Joins::Moved);
             }
         }
-    }
-
-    /// What is wrong with the class on `cpu`.
-    pub(super) fn dl_check(&self, cpu: usize) -> Option<String> {
-        let q = &self.classes.dl[cpu];
-        let sorted = q.tasks.windows(2).all(|w| !self.earlier(w[1], w[0]));
-        let own = |&&task: &&u32| {
-            self.is_dl(task) && self.tasks[task as usize].cpu as usize == cpu && {
-                let d = &self.classes.dl_tasks[task as usize];
-                d.queued && !d.throttled
-            }
-        };
-        if !sorted || q.tasks.iter().filter(own).count() != q.tasks.len() {
-            return Some(format!("CPU {cpu}: deadline tasks {:?} are wrong", q.tasks));
-        }
-        let counted: u64 = (self.classes.dl_tasks.iter())
-            .filter(|d| d.counted_on == Some(cpu as u32))
-            .map(DlTask::bandwidth)
-            .sum();
-        if counted != q.running_bw {
-            return Some(format!(
-                "CPU {cpu} counts bandwidth {}, its tasks have {counted}",
-                q.running_bw
-            ));
-        }
-        let admitted: u64 = self.classes.dl_tasks.iter().map(|d| d.admitted).sum();
-        let total = self.classes.total_bw;
-        (admitted != total).then(|| format!("bandwidth {total} is admitted, of tasks {admitted}"))
     }
 }
 

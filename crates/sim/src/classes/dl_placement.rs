@@ -11,7 +11,7 @@ use super::dl::{BW_SHIFT, to_ratio};
 use crate::build::DlParams;
 use crate::feasible::{about, time};
 use crate::kernel::Deadline;
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues};
 use crate::timeline::NONE;
 use alight_policy::Mask;
 
@@ -20,7 +20,7 @@ const PERIOD_US: u64 = 1_000_000;
 /// Bandwidth of a CPU's fair server: 50 ms a second (`fair_server_init`).
 const SERVER_US: u64 = 50_000;
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// `select_task_rq_dl` of a task that wakes.
     pub(super) fn target_of_dl(&mut self, by: usize, prev: usize, task: u32) -> usize {
         let curr = self.cpus[prev].curr;
@@ -106,20 +106,6 @@ impl Sim<'_> {
         latest
     }
 
-    /// `task` was woken on `cpu` by `by`: if it has to wait it is pushed on (`task_woken_dl`).
-    pub(super) fn woken_dl(&mut self, by: usize, cpu: usize, task: u32) {
-        let curr = self.cpus[cpu].curr;
-        let waits = curr != task
-            && !self.cpus[cpu].need_resched
-            && self.views[task as usize].nr_cpus_allowed > 1
-            && curr != NONE
-            && self.is_dl(curr)
-            && (self.views[curr as usize].nr_cpus_allowed < 2 || !self.earlier(task, curr));
-        if waits {
-            self.push_dl(by, cpu);
-        }
-    }
-
     /// The first task that waits on `cpu` and may go elsewhere, to `dst` if given.
     fn first_pushable_dl(&self, cpu: usize, dst: Option<usize>) -> Option<u32> {
         let curr = self.cpus[cpu].curr;
@@ -129,60 +115,6 @@ impl Sim<'_> {
                 && self.views[task as usize].nr_cpus_allowed > 1
                 && dst.is_none_or(|dst| self.allowed(task, dst))
         })
-    }
-
-    /// `push_dl_tasks`.
-    pub(super) fn push_dl(&mut self, by: usize, cpu: usize) {
-        while self.push_one_dl(by, cpu) {}
-    }
-
-    /// `push_dl_task`.
-    fn push_one_dl(&mut self, by: usize, cpu: usize) -> bool {
-        if self.classes.dl[cpu].tasks.len() < 2 {
-            return false;
-        }
-        let Some(task) = self.first_pushable_dl(cpu, None) else {
-            return false;
-        };
-        let curr = self.cpus[cpu].curr;
-        let preempts = curr != NONE && self.is_dl(curr) && self.earlier(task, curr);
-        if preempts && self.views[curr as usize].nr_cpus_allowed > 1 {
-            self.cpus[cpu].need_resched = true;
-            self.kick(by, cpu);
-            return false;
-        }
-        match self.find_later(by, task) {
-            Some(dst) if dst != cpu && self.is_earliest(task, dst) => {
-                self.move_rt(by, cpu, dst, task);
-                self.cpus[dst].need_resched = true;
-                self.kick(by, dst);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// No task of the class, or one with a later deadline, is left on `cpu`: others
-    /// may wait elsewhere (`pull_dl_task`).
-    pub(super) fn pull_dl(&mut self, cpu: usize) {
-        let mut nearest: Option<u64> = None;
-        let sources = self.classes.dl_busy;
-        for src in sources.iter().map(|src| src as usize) {
-            if src == cpu || self.classes.dl[src].tasks.len() < 2 {
-                continue;
-            }
-            let Some(task) = self.first_pushable_dl(src, Some(cpu)) else {
-                continue;
-            };
-            let nearer = nearest.is_none_or(|nearest| self.deadline(task) < nearest);
-            let curr = self.cpus[src].curr;
-            let preempts = curr != NONE && self.is_dl(curr) && self.earlier(task, curr);
-            if nearer && self.is_earliest(task, cpu) && !preempts {
-                nearest = Some(self.deadline(task));
-                self.move_rt(cpu, src, cpu, task);
-                self.cpus[cpu].need_resched = true;
-            }
-        }
     }
 
     /// Bandwidth that all tasks together may have on the CPUs that are online,
@@ -270,5 +202,75 @@ impl Sim<'_> {
     pub fn dl_needs(&self, cpu: usize) -> bool {
         let rules = self.kernel.deadline.filter(|_| self.classes.total_bw != 0);
         rules.is_some_and(|rules| self.classes.total_bw > self.bandwidth_limit(rules, Some(cpu)))
+    }
+}
+
+impl Balancer<'_> {
+    /// `task` was woken on `cpu` by `by`: if it has to wait it is pushed on (`task_woken_dl`).
+    pub(super) fn woken_dl(&mut self, by: usize, cpu: usize, task: u32) {
+        let curr = self.cpus[cpu].curr;
+        let waits = curr != task
+            && !self.cpus[cpu].need_resched
+            && self.views[task as usize].nr_cpus_allowed > 1
+            && curr != NONE
+            && self.is_dl(curr)
+            && (self.views[curr as usize].nr_cpus_allowed < 2 || !self.earlier(task, curr));
+        if waits {
+            self.push_dl(by, cpu);
+        }
+    }
+
+    /// `push_dl_tasks`.
+    pub(super) fn push_dl(&mut self, by: usize, cpu: usize) {
+        while self.push_one_dl(by, cpu) {}
+    }
+
+    /// `push_dl_task`.
+    fn push_one_dl(&mut self, by: usize, cpu: usize) -> bool {
+        if self.classes.dl[cpu].tasks.len() < 2 {
+            return false;
+        }
+        let Some(task) = self.first_pushable_dl(cpu, None) else {
+            return false;
+        };
+        let curr = self.cpus[cpu].curr;
+        let preempts = curr != NONE && self.is_dl(curr) && self.earlier(task, curr);
+        if preempts && self.views[curr as usize].nr_cpus_allowed > 1 {
+            self.cpus[cpu].need_resched = true;
+            self.kick(by, cpu);
+            return false;
+        }
+        match self.find_later(by, task) {
+            Some(dst) if dst != cpu && self.is_earliest(task, dst) => {
+                self.move_rt(by, cpu, dst, task);
+                self.cpus[dst].need_resched = true;
+                self.kick(by, dst);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// No task of the class, or one with a later deadline, is left on `cpu`: others
+    /// may wait elsewhere (`pull_dl_task`).
+    pub(super) fn pull_dl(&mut self, cpu: usize) {
+        let mut nearest: Option<u64> = None;
+        let sources = self.classes.dl_busy;
+        for src in sources.iter().map(|src| src as usize) {
+            if src == cpu || self.classes.dl[src].tasks.len() < 2 {
+                continue;
+            }
+            let Some(task) = self.first_pushable_dl(src, Some(cpu)) else {
+                continue;
+            };
+            let nearer = nearest.is_none_or(|nearest| self.deadline(task) < nearest);
+            let curr = self.cpus[src].curr;
+            let preempts = curr != NONE && self.is_dl(curr) && self.earlier(task, curr);
+            if nearer && self.is_earliest(task, cpu) && !preempts {
+                nearest = Some(self.deadline(task));
+                self.move_rt(cpu, src, cpu, task);
+                self.cpus[cpu].need_resched = true;
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! anything.
 
 use crate::changes::{Action, Change};
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::testbed::{
     Given, MS, Record, begin_changed, begin_under, big_little, machine, task, workload,
 };

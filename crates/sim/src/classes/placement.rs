@@ -5,7 +5,8 @@
 
 use super::{DEADLINE, FAIR};
 use crate::kernel::Pull;
-use crate::state::{Life, Sim};
+use crate::layers::{Balancer, Queues, World};
+use crate::state::Life;
 use crate::timeline::NONE;
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Mask};
@@ -21,11 +22,23 @@ pub(super) struct Round {
     asked: u32,
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Is `cpu` as big as the clamps of `task` ask (`rt_task_fits_capacity`)?
+    fn rt_fits(&self, task: u32, cpu: usize) -> bool {
+        if !self.kernel.rt.fits_capacity || self.core.topology.asym == 0 {
+            return true;
+        }
+        let task = &self.views[task as usize];
+        self.core.cpus[cpu].capacity_orig >= task.uclamp_min.min(task.uclamp_max)
+    }
+}
+
+impl Queues<'_> {
     /// Wakes a real-time task from `cpu`; its CPU, or the one that it goes to.
     pub fn place_rt(&mut self, cpu: usize, task: u32) -> usize {
         let prev = self.views[task as usize].prev_cpu as usize;
-        self.charge(cpu, self.costs(cpu).selection(&Answer::default()));
+        let cost = self.costs(cpu).selection(&Answer::default());
+        self.charge(cpu, cost);
         let target = self.select_rt(cpu, task);
         if target == prev {
             self.stats.to_prev += 1;
@@ -67,15 +80,6 @@ impl Sim<'_> {
             Some(target) if self.prio(task) < self.highest_prio(target) => target,
             _ => prev,
         }
-    }
-
-    /// Is `cpu` as big as the clamps of `task` ask (`rt_task_fits_capacity`)?
-    fn rt_fits(&self, task: u32, cpu: usize) -> bool {
-        if !self.kernel.rt.fits_capacity || self.core.topology.asym == 0 {
-            return true;
-        }
-        let task = &self.views[task as usize];
-        self.core.cpus[cpu].capacity_orig >= task.uclamp_min.min(task.uclamp_max)
     }
 
     /// Is there a CPU of lower priority than `task` (`cpupri_find`)?
@@ -172,6 +176,88 @@ impl Sim<'_> {
         Some(found as usize)
     }
 
+    /// The highest task that waits on `cpu` and may go elsewhere, to `dst` if
+    /// given (`pick_next_pushable_task`, `pick_highest_pushable_task`).
+    fn first_pushable(&self, cpu: usize, dst: Option<usize>) -> Option<u32> {
+        let q = &self.classes.cpus[cpu];
+        let mut levels = q.active & !(1 << DEADLINE);
+        while levels != 0 {
+            let list = &q.lists[levels.trailing_zeros() as usize];
+            levels &= levels - 1;
+            let next = |task: u32| match self.tasks[task as usize].list_next {
+                NONE => None,
+                next => Some(next),
+            };
+            let first = std::iter::successors(Some(list.head), |&task| next(task))
+                .filter(|&task| self.cpus[cpu].curr != task)
+                .filter(|&task| self.views[task as usize].nr_cpus_allowed > 1)
+                .filter(|&task| dst.is_none_or(|dst| self.allowed(task, dst)))
+                .min_by_key(|&task| self.classes.tasks[task as usize].turn);
+            if first.is_some() {
+                return first;
+            }
+        }
+        None
+    }
+
+    /// CPUs where a task waits, from `from` on; none that is going off (`rq_offline_rt`).
+    fn next_overloaded(&self, from: u32) -> Option<u32> {
+        let busy = &self.classes.busy;
+        let words = self.classes.words;
+        let mut from = from;
+        while let Some(cpu) = busy.next_and(&self.hotplug.online, from, words) {
+            if self.classes.cpus[cpu as usize].nr > 1
+                && self.first_pushable(cpu as usize, None).is_some()
+            {
+                return Some(cpu);
+            }
+            from = cpu + 1;
+        }
+        None
+    }
+
+    /// Has the CPUs where tasks wait push them, one after the other
+    /// (`tell_cpu_to_push`, RT_PUSH_IPI).
+    fn ask_to_push(&mut self, cpu: usize) {
+        self.classes.round.asked = self.classes.round.asked.wrapping_add(1);
+        if self.classes.round.at.is_none() {
+            self.ask_next(cpu);
+        }
+    }
+
+    /// `rto_next_cpu`.
+    fn ask_next(&mut self, by: usize) {
+        loop {
+            let from = self.classes.round.at.map_or(0, |at| at + 1);
+            let next = self.next_overloaded(from);
+            self.classes.round.at = next;
+            if let Some(cpu) = next {
+                self.classes.cpus[cpu as usize].push_asked = true;
+                if cpu as usize == by {
+                    self.cpus[by].ipi_at = self.now;
+                } else {
+                    self.kick(by, cpu as usize);
+                }
+                return;
+            }
+            let round = &mut self.classes.round;
+            if round.number == round.asked {
+                return;
+            }
+            round.number = round.asked;
+        }
+    }
+
+    /// `cpu` goes off: who was to be asked behind it is asked now.
+    pub(super) fn push_round_goes_on(&mut self, cpu: usize) {
+        if std::mem::take(&mut self.classes.cpus[cpu].push_asked) {
+            let first = self.hotplug.online.iter().next();
+            self.ask_next(first.expect("one is online") as usize);
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// `task` was woken on `cpu` by `by`: if it has to wait there it is pushed on
     /// (`task_woken_rt`).
     pub fn woken_rt(&mut self, by: usize, cpu: usize, task: u32) {
@@ -229,30 +315,6 @@ impl Sim<'_> {
         }
     }
 
-    /// The highest task that waits on `cpu` and may go elsewhere, to `dst` if
-    /// given (`pick_next_pushable_task`, `pick_highest_pushable_task`).
-    fn first_pushable(&self, cpu: usize, dst: Option<usize>) -> Option<u32> {
-        let q = &self.classes.cpus[cpu];
-        let mut levels = q.active & !(1 << DEADLINE);
-        while levels != 0 {
-            let list = &q.lists[levels.trailing_zeros() as usize];
-            levels &= levels - 1;
-            let next = |task: u32| match self.tasks[task as usize].list_next {
-                NONE => None,
-                next => Some(next),
-            };
-            let first = std::iter::successors(Some(list.head), |&task| next(task))
-                .filter(|&task| self.cpus[cpu].curr != task)
-                .filter(|&task| self.views[task as usize].nr_cpus_allowed > 1)
-                .filter(|&task| dst.is_none_or(|dst| self.allowed(task, dst)))
-                .min_by_key(|&task| self.classes.tasks[task as usize].turn);
-            if first.is_some() {
-                return first;
-            }
-        }
-        None
-    }
-
     /// A waiting task goes from `src` to `dst`; `by` takes both locks.
     pub(super) fn move_rt(&mut self, by: usize, src: usize, dst: usize, task: u32) {
         let costs = self.costs(by);
@@ -273,22 +335,6 @@ impl Sim<'_> {
         }
     }
 
-    /// CPUs where a task waits, from `from` on; none that is going off (`rq_offline_rt`).
-    fn next_overloaded(&self, from: u32) -> Option<u32> {
-        let busy = &self.classes.busy;
-        let words = self.classes.words;
-        let mut from = from;
-        while let Some(cpu) = busy.next_and(&self.hotplug.online, from, words) {
-            if self.classes.cpus[cpu as usize].nr > 1
-                && self.first_pushable(cpu as usize, None).is_some()
-            {
-                return Some(cpu);
-            }
-            from = cpu + 1;
-        }
-        None
-    }
-
     fn pull_directly(&mut self, cpu: usize) {
         let mut from = 0;
         while let Some(src) = self.next_overloaded(from) {
@@ -303,46 +349,6 @@ impl Sim<'_> {
             {
                 self.move_rt(cpu, src, cpu, task);
             }
-        }
-    }
-
-    /// Has the CPUs where tasks wait push them, one after the other
-    /// (`tell_cpu_to_push`, RT_PUSH_IPI).
-    fn ask_to_push(&mut self, cpu: usize) {
-        self.classes.round.asked = self.classes.round.asked.wrapping_add(1);
-        if self.classes.round.at.is_none() {
-            self.ask_next(cpu);
-        }
-    }
-
-    /// `rto_next_cpu`.
-    fn ask_next(&mut self, by: usize) {
-        loop {
-            let from = self.classes.round.at.map_or(0, |at| at + 1);
-            let next = self.next_overloaded(from);
-            self.classes.round.at = next;
-            if let Some(cpu) = next {
-                self.classes.cpus[cpu as usize].push_asked = true;
-                if cpu as usize == by {
-                    self.cpus[by].ipi_at = self.now;
-                } else {
-                    self.kick(by, cpu as usize);
-                }
-                return;
-            }
-            let round = &mut self.classes.round;
-            if round.number == round.asked {
-                return;
-            }
-            round.number = round.asked;
-        }
-    }
-
-    /// `cpu` goes off: who was to be asked behind it is asked now.
-    pub(super) fn push_round_goes_on(&mut self, cpu: usize) {
-        if std::mem::take(&mut self.classes.cpus[cpu].push_asked) {
-            let first = self.hotplug.online.iter().next();
-            self.ask_next(first.expect("one is online") as usize);
         }
     }
 

@@ -4,7 +4,8 @@
 
 use super::dl::Joins;
 use super::{DEADLINE, FAIR, RtTask};
-use crate::state::{List, Sim};
+use crate::layers::{Balancer, Power, Queues};
+use crate::state::List;
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, task_flag};
 use alight_policy::rq;
@@ -68,13 +69,105 @@ impl RtQueue {
     }
 }
 
-impl Sim<'_> {
+impl Power<'_> {
+    pub(super) fn set_current_rt(&mut self, cpu: usize, task: u32) {
+        let now = self.clock_task(cpu);
+        let c = &mut self.cpus[cpu];
+        c.curr = task;
+        c.exec_start = now;
+        self.tasks[task as usize].last_run = now;
+    }
+}
+
+impl Queues<'_> {
     /// Highest priority of the tasks of `cpu`, [`FAIR`] without such tasks.
     #[inline]
     pub(super) fn highest_prio(&self, cpu: usize) -> u8 {
         self.classes.cpus[cpu].highest()
     }
 
+    /// A task is there: its fair signals count from now on, and its bandwidth is taken.
+    pub fn begin_rt(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        let rq = &self.core.cpus[cpu];
+        self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle_time;
+        if self.is_dl(task) {
+            let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
+            self.admit(task, false, bandwidth);
+        }
+    }
+
+    /// It waits behind those of its priority that may be pushed already.
+    fn next_turn(&mut self, task: u32) {
+        self.classes.turns += 1;
+        self.classes.tasks[task as usize].turn = self.classes.turns;
+    }
+
+    /// The task of this class to run next, or [`NONE`] (`pick_next_task_rt`).
+    #[inline]
+    fn pick_rt(&self, cpu: usize) -> u32 {
+        let q = &self.classes.cpus[cpu];
+        match q.counted {
+            0 => NONE,
+            _ => q.lists[(q.active & !(1 << DEADLINE)).trailing_zeros() as usize].head,
+        }
+    }
+
+    /// `task` becomes current (`set_next_task_rt`).
+    pub fn set_next_rt(&mut self, cpu: usize, task: u32) {
+        self.set_current_rt(cpu, task);
+        match self.is_dl(task) {
+            true => self.dl_signal(cpu, false),
+            false => self.rt_signal(cpu, false),
+        };
+    }
+
+    /// `requeue_task_rt`.
+    fn requeue_rt(&mut self, cpu: usize, task: u32, at_head: bool) {
+        let prio = usize::from(self.prio(task));
+        let list = &mut self.classes.cpus[cpu].lists[prio];
+        list.remove(&mut self.power.tasks, task);
+        if at_head {
+            list.push_front(&mut self.power.tasks, task);
+        } else {
+            list.push_back(&mut self.power.tasks, task);
+        }
+    }
+
+    /// Does `task`, just enqueued on `cpu`, preempt its current task by class or
+    /// priority? True if that is decided, false between two fair tasks
+    /// (`check_preempt_curr`, `check_preempt_curr_rt`).
+    pub fn preempts_by_class(&mut self, cpu: usize, task: u32) -> bool {
+        let curr = self.cpus[cpu].curr;
+        let (wakee, running) = (self.prio(task), self.prio(curr));
+        if curr == NONE || wakee == FAIR && running == FAIR {
+            return false;
+        }
+        if wakee == DEADLINE {
+            let first = running != DEADLINE || self.earlier(task, curr);
+            self.cpus[cpu].need_resched |= first && self.is_queued_dl(task);
+        } else if wakee < running {
+            self.cpus[cpu].need_resched = true;
+        } else if wakee == running && !self.cpus[cpu].need_resched {
+            self.make_way(cpu, curr, task);
+        }
+        true
+    }
+
+    /// `task` has the priority of the current one: that gives way if it can run
+    /// elsewhere and `task` can not (`check_preempt_equal_prio`).
+    fn make_way(&mut self, cpu: usize, curr: u32, task: u32) {
+        let movable = |sim: &Self, task: u32| {
+            sim.views[task as usize].nr_cpus_allowed > 1 && sim.has_lower_cpu(task)
+        };
+        if movable(self, curr) && !movable(self, task) {
+            self.requeue_rt(cpu, task, true);
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// A woken task joins the queue of `cpu`.
     pub fn enqueue_woken_rt(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
@@ -92,12 +185,12 @@ impl Sim<'_> {
         }
         self.uclamp_join(cpu, task);
         let prio = self.prio(task);
-        let q = &mut self.classes.cpus[cpu];
+        let q = &mut self.queues.classes.cpus[cpu];
         let list = &mut q.lists[usize::from(prio)];
         if at_head {
-            Self::list_push_front(&mut self.tasks, list, task);
+            list.push_front(&mut self.queues.power.tasks, task);
         } else {
-            Self::list_push_back(&mut self.tasks, list, task);
+            list.push_back(&mut self.queues.power.tasks, task);
         }
         q.nr += 1;
         self.class_present(cpu, prio, true);
@@ -114,23 +207,13 @@ impl Sim<'_> {
     /// count from now on.
     pub fn enqueue_rt_new(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
-        let rq = &self.core.cpus[cpu];
-        rq::init_util(&self.core.params, rq, &mut self.views[task as usize]);
+        let world = self.world();
+        let rq = &world.core.cpus[cpu];
+        rq::init_util(&world.core.params, rq, &mut world.views[task as usize]);
         self.begin_rt(cpu, task);
         match self.is_dl(task) {
             true => self.enqueue_dl(cpu, task, Joins::New),
             false => self.enqueue_rt(cpu, task, false),
-        }
-    }
-
-    /// A task is there: its fair signals count from now on, and its bandwidth is taken.
-    pub fn begin_rt(&mut self, cpu: usize, task: u32) {
-        self.clock(cpu);
-        let rq = &self.core.cpus[cpu];
-        self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle_time;
-        if self.is_dl(task) {
-            let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
-            self.admit(task, false, bandwidth);
         }
     }
 
@@ -141,9 +224,9 @@ impl Sim<'_> {
         }
         self.uclamp_leave(cpu, task);
         let prio = self.prio(task);
-        let q = &mut self.classes.cpus[cpu];
+        let q = &mut self.queues.classes.cpus[cpu];
         let list = &mut q.lists[usize::from(prio)];
-        Self::list_remove(&mut self.tasks, list, task);
+        list.remove(&mut self.queues.power.tasks, task);
         let some = list.head != NONE;
         q.nr -= 1;
         self.class_present(cpu, prio, some);
@@ -168,20 +251,15 @@ impl Sim<'_> {
         let q = &mut self.classes.cpus[cpu];
         let count = if q.throttled { 0 } else { q.nr };
         let was = std::mem::replace(&mut q.counted, count);
-        let view = &mut self.core.cpus[cpu];
+        let world = self.world();
+        let view = &mut world.core.cpus[cpu];
         view.nr_running = view.nr_running - was + count;
         view.rt_nr_running = count as u16;
-        self.overloaded.assign(cpu as u32, view.nr_running >= 2);
+        world.overloaded.assign(cpu as u32, view.nr_running >= 2);
         self.rq_changed(cpu);
         if !self.classes.cpus[cpu].throttled {
             self.cpufreq_update(cpu);
         }
-    }
-
-    /// It waits behind those of its priority that may be pushed already.
-    fn next_turn(&mut self, task: u32) {
-        self.classes.turns += 1;
-        self.classes.tasks[task as usize].turn = self.classes.turns;
     }
 
     /// Charges the current task, a real-time one, the time it ran (`update_curr_rt`).
@@ -190,29 +268,20 @@ impl Sim<'_> {
             return self.update_curr_dl(cpu);
         }
         let now = self.clock_task(cpu);
-        let c = &mut self.cpus[cpu];
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
         let delta = now - c.exec_start;
         if delta == 0 {
             return;
         }
         c.exec_start = now;
         c.stats.busy_ns += delta;
-        let t = &mut self.tasks[c.curr as usize];
+        let t = &mut world.tasks[c.curr as usize];
         t.last_run = now;
         t.sum_exec += delta;
         self.rt_window(cpu, delta);
         if self.charge_bandwidth(cpu, delta) {
             self.cpus[cpu].need_resched = true;
-        }
-    }
-
-    /// The task of this class to run next, or [`NONE`] (`pick_next_task_rt`).
-    #[inline]
-    fn pick_rt(&self, cpu: usize) -> u32 {
-        let q = &self.classes.cpus[cpu];
-        match q.counted {
-            0 => NONE,
-            _ => q.lists[(q.active & !(1 << DEADLINE)).trailing_zeros() as usize].head,
         }
     }
 
@@ -248,23 +317,6 @@ impl Sim<'_> {
         }
     }
 
-    /// `task` becomes current (`set_next_task_rt`).
-    pub fn set_next_rt(&mut self, cpu: usize, task: u32) {
-        self.set_current_rt(cpu, task);
-        match self.is_dl(task) {
-            true => self.dl_signal(cpu, false),
-            false => self.rt_signal(cpu, false),
-        };
-    }
-
-    pub(super) fn set_current_rt(&mut self, cpu: usize, task: u32) {
-        let now = self.clock_task(cpu);
-        let c = &mut self.cpus[cpu];
-        c.curr = task;
-        c.exec_start = now;
-        self.tasks[task as usize].last_run = now;
-    }
-
     /// The current task stops running (`put_prev_task_rt`); if it stays it goes
     /// on first among those of its priority.
     pub fn put_prev_rt(&mut self, cpu: usize, task: u32) {
@@ -292,7 +344,7 @@ impl Sim<'_> {
             slice: left,
             prio,
             ..
-        } = &mut self.classes.tasks[task as usize];
+        } = &mut self.queues.classes.tasks[task as usize];
         if !*round_robin {
             return;
         }
@@ -301,22 +353,10 @@ impl Sim<'_> {
             return;
         }
         *left = slice;
-        let list = &self.classes.cpus[cpu].lists[usize::from(*prio)];
+        let list = &self.queues.classes.cpus[cpu].lists[usize::from(*prio)];
         if list.head != list.tail {
             self.requeue_rt(cpu, task, false);
             self.cpus[cpu].need_resched = true;
-        }
-    }
-
-    /// `requeue_task_rt`.
-    fn requeue_rt(&mut self, cpu: usize, task: u32, at_head: bool) {
-        let prio = usize::from(self.prio(task));
-        let list = &mut self.classes.cpus[cpu].lists[prio];
-        Self::list_remove(&mut self.tasks, list, task);
-        if at_head {
-            Self::list_push_front(&mut self.tasks, list, task);
-        } else {
-            Self::list_push_back(&mut self.tasks, list, task);
         }
     }
 
@@ -326,38 +366,6 @@ impl Sim<'_> {
         match self.is_dl(task) {
             true => self.yield_dl(cpu),
             false => self.requeue_rt(cpu, task, false),
-        }
-    }
-
-    /// Does `task`, just enqueued on `cpu`, preempt its current task by class or
-    /// priority? True if that is decided, false between two fair tasks
-    /// (`check_preempt_curr`, `check_preempt_curr_rt`).
-    pub fn preempts_by_class(&mut self, cpu: usize, task: u32) -> bool {
-        let curr = self.cpus[cpu].curr;
-        let (wakee, running) = (self.prio(task), self.prio(curr));
-        if curr == NONE || wakee == FAIR && running == FAIR {
-            return false;
-        }
-        if wakee == DEADLINE {
-            let first = running != DEADLINE || self.earlier(task, curr);
-            self.cpus[cpu].need_resched |= first && self.is_queued_dl(task);
-        } else if wakee < running {
-            self.cpus[cpu].need_resched = true;
-        } else if wakee == running && !self.cpus[cpu].need_resched {
-            self.make_way(cpu, curr, task);
-        }
-        true
-    }
-
-    /// `task` has the priority of the current one: that gives way if it can run
-    /// elsewhere and `task` can not (`check_preempt_equal_prio`).
-    fn make_way(&mut self, cpu: usize, curr: u32, task: u32) {
-        let movable = |sim: &Self, task: u32| {
-            sim.views[task as usize].nr_cpus_allowed > 1 && sim.has_lower_cpu(task)
-        };
-        if movable(self, curr) && !movable(self, task) {
-            self.requeue_rt(cpu, task, true);
-            self.cpus[cpu].need_resched = true;
         }
     }
 }

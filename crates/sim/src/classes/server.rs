@@ -19,7 +19,8 @@
 
 use super::DEADLINE;
 use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
-use crate::state::{Phase, Sim};
+use crate::layers::{Balancer, Queues};
+use crate::state::Phase;
 use crate::timeline::NONE;
 
 /// `sched_init_dl_servers`, ns.
@@ -91,7 +92,116 @@ impl Server {
     }
 }
 
-impl Sim<'_> {
+impl Queues<'_> {
+    /// Bandwidth in use by the server of `cpu`.
+    pub(super) fn server_bandwidth(&self, cpu: usize) -> u64 {
+        match self.classes.servers.get(cpu) {
+            Some(server) if server.counted => BANDWIDTH,
+            _ => 0,
+        }
+    }
+
+    /// Starts a timer of the server of `cpu` on `on`.
+    fn start_server_timer(&mut self, on: usize, cpu: usize, which: usize, at: u64) {
+        let first = self.tasks.len() + self.classes.server_timers();
+        let timer = first + which * self.classes.servers.len() + cpu;
+        let world = self.world();
+        let c = &mut world.cpus[on];
+        c.timers.insert(&mut world.nodes, timer as u32, at);
+        if c.phase != Phase::Waking {
+            self.queue.advance(on, at);
+        }
+    }
+
+    /// Awaits what the server of `cpu` waits for, or does not if that is past.
+    fn server_waits(&mut self, cpu: usize) {
+        let Some(at) = self.classes.servers[cpu].timer_at() else {
+            return;
+        };
+        if before(at, self.now) {
+            return self.server_runs(cpu);
+        }
+        if std::mem::replace(&mut self.classes.servers[cpu].timer_pending, true) {
+            return;
+        }
+        self.start_server_timer(cpu, cpu, REPLENISH, at);
+    }
+
+    /// Fair tasks of `cpu` go before real-time ones from now on.
+    fn server_runs(&mut self, cpu: usize) {
+        self.classes.servers[cpu].state = State::Runs;
+        self.class_present(cpu, DEADLINE, true);
+        let curr = self.cpus[cpu].curr;
+        let dl = curr != NONE && self.is_dl(curr);
+        if !dl || before(self.classes.servers[cpu].deadline, self.deadline(curr)) {
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+
+    /// It goes before real-time tasks no more.
+    fn server_steps_down(&mut self, cpu: usize) {
+        let some = self.classes.dl_busy.contains(cpu as u32);
+        self.class_present(cpu, DEADLINE, some);
+    }
+
+    /// A fair task ran for `delta` ns on `cpu`, or nothing did (`dl_server_update`,
+    /// `dl_server_update_idle`).
+    pub fn server_update(&mut self, cpu: usize, delta: u64, idle: bool) {
+        let now = self.now;
+        let Some(server) = self.classes.servers.get_mut(cpu) else {
+            return;
+        };
+        let only_idle = match &mut server.state {
+            State::Init => return,
+            State::Waits { idle: only_idle } => {
+                *only_idle &= idle;
+                *only_idle
+            }
+            State::Runs | State::Served => false,
+        };
+        server.runtime -= delta as i64;
+        if server.runtime > 0 {
+            return;
+        }
+        if server.state == State::Runs {
+            server.state = State::Served;
+            self.server_steps_down(cpu);
+            self.cpus[cpu].need_resched = true;
+            // It overran its deadline, too: it waits for the next one, as it does for any
+            // (`update_curr_dl_se`: `dl_defer_running` stays, so that nothing is deferred).
+            if before(self.classes.servers[cpu].deadline, now) {
+                self.classes.servers[cpu].new_period(now);
+            }
+            return self.server_waits(cpu);
+        }
+        if only_idle && idle {
+            server.runtime = 0;
+            return;
+        }
+        server.ran = false;
+        server.new_period(now);
+        server.state = State::Waits { idle };
+        self.server_waits(cpu);
+    }
+
+    /// What is wrong with the server of `cpu`.
+    pub fn server_check(&self, cpu: usize) -> Option<String> {
+        let server = self.classes.servers.get(cpu)?;
+        let counts = server.state != State::Init || server.non_contending;
+        (counts != server.counted).then(|| {
+            let (state, counted) = (server.state, server.counted);
+            format!("CPU {cpu}: the server in {state:?} counts its bandwidth: {counted}")
+        })
+    }
+
+    /// Does the server of `cpu` go before its real-time tasks?
+    pub(super) fn is_served(&self, cpu: usize) -> bool {
+        let server = self.classes.servers.get(cpu);
+        server.is_some_and(|server| server.state == State::Runs)
+    }
+}
+
+impl Balancer<'_> {
     /// A fair task came to `cpu`, which had none (`dl_server_start`).
     pub fn server_start(&mut self, cpu: usize) {
         let now = self.rq_time(cpu);
@@ -146,9 +256,9 @@ impl Sim<'_> {
     /// It does from the 0-lag time on no more (`task_non_contending`), of which a timer on `on`
     /// tells.
     fn server_contends_no_more(&mut self, on: usize, cpu: usize) {
-        let server = &mut self.classes.servers[cpu];
+        let server = &mut self.queues.classes.servers[cpu];
         let at = server.zero_lag();
-        if at <= self.now as i64 {
+        if at <= self.queues.power.now as i64 {
             return self.server_uncounted(cpu);
         }
         server.non_contending = true;
@@ -179,14 +289,6 @@ impl Sim<'_> {
         }
     }
 
-    /// Bandwidth in use by the server of `cpu`.
-    pub(super) fn server_bandwidth(&self, cpu: usize) -> u64 {
-        match self.classes.servers.get(cpu) {
-            Some(server) if server.counted => BANDWIDTH,
-            _ => 0,
-        }
-    }
-
     /// Timer number `timer` of the servers expires on `by`.
     pub(super) fn server_timer(&mut self, by: usize, timer: usize) {
         let servers = self.classes.servers.len();
@@ -194,48 +296,6 @@ impl Sim<'_> {
             REPLENISH => self.server_period(by, timer % servers),
             _ => self.server_zero_lag_comes(by, timer % servers),
         }
-    }
-
-    /// Starts a timer of the server of `cpu` on `on`.
-    fn start_server_timer(&mut self, on: usize, cpu: usize, which: usize, at: u64) {
-        let first = self.tasks.len() + self.classes.server_timers();
-        let timer = first + which * self.classes.servers.len() + cpu;
-        let c = &mut self.cpus[on];
-        c.timers.insert(&mut self.nodes, timer as u32, at);
-        if c.phase != Phase::Waking {
-            self.queue.advance(on, at);
-        }
-    }
-
-    /// Awaits what the server of `cpu` waits for, or does not if that is past.
-    fn server_waits(&mut self, cpu: usize) {
-        let Some(at) = self.classes.servers[cpu].timer_at() else {
-            return;
-        };
-        if before(at, self.now) {
-            return self.server_runs(cpu);
-        }
-        if std::mem::replace(&mut self.classes.servers[cpu].timer_pending, true) {
-            return;
-        }
-        self.start_server_timer(cpu, cpu, REPLENISH, at);
-    }
-
-    /// Fair tasks of `cpu` go before real-time ones from now on.
-    fn server_runs(&mut self, cpu: usize) {
-        self.classes.servers[cpu].state = State::Runs;
-        self.class_present(cpu, DEADLINE, true);
-        let curr = self.cpus[cpu].curr;
-        let dl = curr != NONE && self.is_dl(curr);
-        if !dl || before(self.classes.servers[cpu].deadline, self.deadline(curr)) {
-            self.cpus[cpu].need_resched = true;
-        }
-    }
-
-    /// It goes before real-time tasks no more.
-    fn server_steps_down(&mut self, cpu: usize) {
-        let some = self.classes.dl_busy.contains(cpu as u32);
-        self.class_present(cpu, DEADLINE, some);
     }
 
     /// `dl_server_stop`
@@ -251,46 +311,6 @@ impl Sim<'_> {
     pub fn server_offline(&mut self, cpu: usize) {
         self.server_stop(cpu);
         self.classes.servers[cpu].idle_since = None;
-    }
-
-    /// A fair task ran for `delta` ns on `cpu`, or nothing did (`dl_server_update`,
-    /// `dl_server_update_idle`).
-    pub fn server_update(&mut self, cpu: usize, delta: u64, idle: bool) {
-        let now = self.now;
-        let Some(server) = self.classes.servers.get_mut(cpu) else {
-            return;
-        };
-        let only_idle = match &mut server.state {
-            State::Init => return,
-            State::Waits { idle: only_idle } => {
-                *only_idle &= idle;
-                *only_idle
-            }
-            State::Runs | State::Served => false,
-        };
-        server.runtime -= delta as i64;
-        if server.runtime > 0 {
-            return;
-        }
-        if server.state == State::Runs {
-            server.state = State::Served;
-            self.server_steps_down(cpu);
-            self.cpus[cpu].need_resched = true;
-            // It overran its deadline, too: it waits for the next one, as it does for any
-            // (`update_curr_dl_se`: `dl_defer_running` stays, so that nothing is deferred).
-            if before(self.classes.servers[cpu].deadline, now) {
-                self.classes.servers[cpu].new_period(now);
-            }
-            return self.server_waits(cpu);
-        }
-        if only_idle && idle {
-            server.runtime = 0;
-            return;
-        }
-        server.ran = false;
-        server.new_period(now);
-        server.state = State::Waits { idle };
-        self.server_waits(cpu);
     }
 
     /// `dl_server_timer` of `cpu`, on `by`.
@@ -383,22 +403,6 @@ impl Sim<'_> {
             self.server_stop(cpu);
         }
         task
-    }
-
-    /// What is wrong with the server of `cpu`.
-    pub fn server_check(&self, cpu: usize) -> Option<String> {
-        let server = self.classes.servers.get(cpu)?;
-        let counts = server.state != State::Init || server.non_contending;
-        (counts != server.counted).then(|| {
-            let (state, counted) = (server.state, server.counted);
-            format!("CPU {cpu}: the server in {state:?} counts its bandwidth: {counted}")
-        })
-    }
-
-    /// Does the server of `cpu` go before its real-time tasks?
-    pub(super) fn is_served(&self, cpu: usize) -> bool {
-        let server = self.classes.servers.get(cpu);
-        server.is_some_and(|server| server.state == State::Runs)
     }
 }
 

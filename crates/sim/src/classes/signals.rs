@@ -3,21 +3,21 @@
 //! interrupts leave to fair tasks.
 
 use crate::kernel::RtSignal;
-use crate::state::Sim;
+use crate::layers::Queues;
 use alight_policy::abi::rule;
 use alight_policy::pelt;
 
 /// Half of `sysctl_sched_time_avg`: the average of old halves this often, ns.
 const WINDOW: u64 = 500_000_000;
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// Brings `avg_rt` up to date; `running`: a real-time task was current
     /// (`update_rt_rq_load_avg`). True if it may have changed.
     pub(super) fn rt_signal(&mut self, cpu: usize, running: bool) -> bool {
         if self.kernel.rt.signal != RtSignal::Pelt {
             return false;
         }
-        let view = &mut self.core.cpus[cpu];
+        let view = &mut self.power.core.cpus[cpu];
         let avg = &mut self.classes.cpus[cpu].avg;
         let (now, r) = (view.clock_pelt - view.lost_idle_time, u64::from(running));
         let changed = pelt::accumulate(avg, now, r, r, r);
@@ -30,7 +30,7 @@ impl Sim<'_> {
 
     /// The same of `avg_dl` (`update_dl_rq_load_avg`).
     pub(super) fn dl_signal(&mut self, cpu: usize, running: bool) -> bool {
-        let view = &mut self.core.cpus[cpu];
+        let view = &mut self.power.core.cpus[cpu];
         let avg = &mut self.classes.dl[cpu].avg;
         let (now, r) = (view.clock_pelt - view.lost_idle_time, u64::from(running));
         let changed = pelt::accumulate(avg, now, r, r, r);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpuidle::tests::at_boot;
+use crate::layers::Sim;
 use crate::testbed::{Record, begin_under, task, workload};
 use alight_workload::program::Op;
 

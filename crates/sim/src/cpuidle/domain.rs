@@ -4,8 +4,8 @@
 
 use super::DomainState;
 use crate::kernel::Domains;
+use crate::layers::Power;
 use crate::queue::NEVER;
-use crate::state::Sim;
 
 /// What the last CPU has chosen.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Chosen {
     pub state: DomainState,
 }
 
-impl Sim<'_> {
+impl Power<'_> {
     /// What `cpu`, the last of its cluster to sleep, does at `now`: the deepest state of the domain
     /// that pays if all CPUs sleep until their next timer or tick.
     pub(super) fn last_chooses(&self, cpu: usize, now: u64) -> Option<Chosen> {

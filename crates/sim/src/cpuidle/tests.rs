@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::api::Scenario;
-use crate::state::Output;
+use crate::layers::{Output, Sim};
 use crate::timers::Timers;
 use alight_machine::{Governor, Machine};
 use alight_workload::Workload;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpuidle::tests::{at_boot, execute, sleep, wake};
+use crate::layers::Sim;
 use alight_machine::Governor;
 
 const US: u64 = 1000;

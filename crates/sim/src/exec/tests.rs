@@ -3,7 +3,8 @@
 
 use crate::build::MeasureSpec;
 use crate::exec::TIMER_SLACK;
-use crate::state::{Life, Sim};
+use crate::layers::Sim;
+use crate::state::Life;
 use crate::testbed::{
     Given, MS, Record, US, begin, begin_recorded, child, machine, task, workload,
 };

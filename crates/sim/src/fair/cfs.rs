@@ -7,7 +7,8 @@
 
 use super::weight::{before, share, virtual_time};
 use crate::kernel::BuddiesCleared;
-use crate::state::{FairQueue, Sim, Task};
+use crate::layers::{Balancer, Queues, World};
+use crate::state::{FairQueue, Task};
 use crate::timeline::NONE;
 use alight_policy::abi::class;
 
@@ -24,15 +25,32 @@ impl FairQueue {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Would `b` be kept waiting too long if `a` ran (`wakeup_preempt_entity`)?
+    fn too_far_ahead(&self, a: u32, b: u32) -> bool {
+        let (ta, tb) = (&self.tasks[a as usize], &self.tasks[b as usize]);
+        let ahead = ta.vruntime.wrapping_sub(tb.vruntime) as i64;
+        ahead > 0
+            && ahead as u64
+                > virtual_time(
+                    self.tunables.division,
+                    self.tunables.wakeup_granularity,
+                    self.views[b as usize].weight,
+                    tb.inv_weight,
+                )
+    }
+}
+
+impl Queues<'_> {
     /// `delta` ns of the current entity of `q` in virtual time (`update_curr`).
     #[inline(always)]
     pub(super) fn charge_cfs(&mut self, q: usize, curr: u32, delta: u64) {
-        let t = &mut self.tasks[curr as usize];
+        let world = self.world();
+        let t = &mut world.tasks[curr as usize];
         t.vruntime = t.vruntime.wrapping_add(virtual_time(
-            self.tunables.division,
+            world.tunables.division,
             delta,
-            self.views[curr as usize].weight,
+            world.views[curr as usize].weight,
             t.inv_weight,
         ));
         self.update_min_vruntime(q);
@@ -58,45 +76,19 @@ impl Sim<'_> {
     /// GENTLE_FAIR_SLEEPERS).
     pub fn place_woken(&mut self, q: usize, task: u32, migrated: bool) {
         let min_vruntime = self.fair_queue(q).min_vruntime;
-        let t = &mut self.tasks[task as usize];
+        let world = self.world();
+        let t = &mut world.tasks[task as usize];
         if migrated {
             t.vruntime = t.vruntime.wrapping_add(min_vruntime);
         }
-        let credit = match self.views[task as usize].class {
-            class::IDLE => self.tunables.idle_sleeper_credit,
-            _ => self.tunables.sleeper_credit,
+        let credit = match world.views[task as usize].class {
+            class::IDLE => world.tunables.idle_sleeper_credit,
+            _ => world.tunables.sleeper_credit,
         };
         let floor = min_vruntime.wrapping_sub(credit);
         if before(t.vruntime, floor) {
             t.vruntime = floor;
         }
-    }
-
-    /// One slice (`place_entity`, START_DEBIT), and no less than the current task,
-    /// which forks, stands behind the time of `cpu`'s queue (`task_fork_fair`).
-    pub(super) fn fork_debit(&mut self, cpu: usize, task: u32) -> u64 {
-        self.clock(cpu);
-        self.update_curr(cpu);
-        let q = self.queue_of(cpu, task);
-        let slice = self.slice_of(q, task, true);
-        let weight = self.views[task as usize].weight;
-        let debit = virtual_time(
-            self.tunables.division,
-            slice,
-            weight,
-            self.tasks[task as usize].inv_weight,
-        );
-        let curr = self.cpus[cpu].curr;
-        let Some(parent) = self.tasks.get(curr as usize) else {
-            return debit;
-        };
-        if self.curr_is_rt(cpu) || self.queue_of(cpu, curr) != q {
-            return debit;
-        }
-        let behind = parent
-            .vruntime
-            .wrapping_sub(self.fair_queue(q).min_vruntime);
-        if before(debit, behind) { behind } else { debit }
     }
 
     /// Length of a slice (`sched_slice`): the period shared by weight, at each level.
@@ -134,20 +126,6 @@ impl Sim<'_> {
         } else {
             self.tunables.slice_floor
         }
-    }
-
-    /// Would `b` be kept waiting too long if `a` ran (`wakeup_preempt_entity`)?
-    fn too_far_ahead(&self, a: u32, b: u32) -> bool {
-        let (ta, tb) = (&self.tasks[a as usize], &self.tasks[b as usize]);
-        let ahead = ta.vruntime.wrapping_sub(tb.vruntime) as i64;
-        ahead > 0
-            && ahead as u64
-                > virtual_time(
-                    self.tunables.division,
-                    self.tunables.wakeup_granularity,
-                    self.views[b as usize].weight,
-                    tb.inv_weight,
-                )
     }
 
     /// Does `task`, just enqueued on `cpu`, preempt its current task `curr` (`check_preempt_wakeup`)?
@@ -196,16 +174,6 @@ impl Sim<'_> {
         if ahead > 0 && ahead as u64 > slice {
             self.cpus[cpu].need_resched = true;
         }
-    }
-
-    /// The current task is passed over once if somebody waits (`yield_task_fair`).
-    pub(super) fn yield_cfs(&mut self, cpu: usize, curr: u32) {
-        self.forget_buddy(self.queue_of(cpu, curr), curr);
-        if self.views[curr as usize].class != class::BATCH {
-            self.clock(cpu);
-            self.update_curr(cpu);
-        }
-        self.set_skip_buddy(cpu, curr);
     }
 
     /// The entity of `q` to run next, or [`NONE`]; `curr`: the current one if it is
@@ -258,6 +226,46 @@ impl Sim<'_> {
             }
         }
         pick
+    }
+}
+
+impl Balancer<'_> {
+    /// One slice (`place_entity`, START_DEBIT), and no less than the current task,
+    /// which forks, stands behind the time of `cpu`'s queue (`task_fork_fair`).
+    pub(super) fn fork_debit(&mut self, cpu: usize, task: u32) -> u64 {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let q = self.queue_of(cpu, task);
+        let slice = self.slice_of(q, task, true);
+        let weight = self.views[task as usize].weight;
+        let debit = virtual_time(
+            self.tunables.division,
+            slice,
+            weight,
+            self.tasks[task as usize].inv_weight,
+        );
+        let curr = self.cpus[cpu].curr;
+        let Some(parent) = self.tasks.get(curr as usize) else {
+            return debit;
+        };
+        if self.curr_is_rt(cpu) || self.queue_of(cpu, curr) != q {
+            return debit;
+        }
+        let behind = parent
+            .vruntime
+            .wrapping_sub(self.fair_queue(q).min_vruntime);
+        if before(debit, behind) { behind } else { debit }
+    }
+
+    /// The current task is passed over once if somebody waits (`yield_task_fair`).
+    pub(super) fn yield_cfs(&mut self, cpu: usize, curr: u32) {
+        let queue = self.queue_of(cpu, curr);
+        self.forget_buddy(queue, curr);
+        if self.views[curr as usize].class != class::BATCH {
+            self.clock(cpu);
+            self.update_curr(cpu);
+        }
+        self.set_skip_buddy(cpu, curr);
     }
 }
 

@@ -18,7 +18,8 @@ use super::tree::{Entity, Tree};
 use super::weight::{NICE_0, before, virtual_time};
 use super::{NICE_0_FINE, Order};
 use crate::kernel::{Buddies, MovedDeadline, Sleepers, WakeupTest};
-use crate::state::{Life, Sim};
+use crate::layers::{Balancer, Queues, World};
+use crate::state::Life;
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
@@ -90,7 +91,18 @@ pub(super) fn rescale(lag: i64, old: u64, new: u64) -> i64 {
     (i128::from(lag) * i128::from(old) / i128::from(new)) as i64
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Does a buddy that is due go first where a pick heeds protection, or not?
+    fn pick_asks_buddy(&self, protect: bool) -> bool {
+        match self.tunables.eevdf.buddies {
+            Buddies::Ignored | Buddies::AtSwitches => false,
+            Buddies::InAllPicks => true,
+            Buddies::InPicks => protect,
+        }
+    }
+}
+
+impl Queues<'_> {
     pub(super) fn entity(&self, task: u32) -> &Entity {
         &self.eevdf.entities[task as usize]
     }
@@ -201,7 +213,8 @@ impl Sim<'_> {
             if self.groups.buddies {
                 self.forget_buddy(q, curr);
             }
-            self.resched_fair(self.cpu_of(q));
+            let cpu = self.cpu_of(q);
+            self.resched_fair(cpu);
         }
     }
 
@@ -247,90 +260,6 @@ impl Sim<'_> {
     /// (`entity_eligible`)?
     pub fn is_eligible(&self, q: usize, task: u32) -> bool {
         self.mean(q).eligible(self.entity(task).vruntime)
-    }
-
-    /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
-    /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
-    pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.line_of(cpu, task);
-        let lag = self.lag(q, task);
-        let eligible = self.is_eligible(q, task);
-        self.entity_mut(task).lag = lag;
-        if self.tunables.eevdf.wakeup == WakeupTest::ShortIsNext {
-            self.forget_buddy(q, task);
-        }
-        let stays = self.tunables.eevdf.sleepers != Sleepers::Leave;
-        let view = &mut self.views[task as usize];
-        if !stays || eligible || view.flags & task_flag::EXITING != 0 {
-            return false;
-        }
-        let changed = match self.groups.used {
-            false => rq::delay(&self.core.params, &mut self.core.cpus[cpu], view),
-            true => self.delay_grouped(cpu, task),
-        };
-        if changed {
-            self.cpufreq_update(cpu);
-        }
-        self.signals_changed(cpu);
-        self.entity_mut(task).delayed = true;
-        true
-    }
-
-    /// A picked entity that sleeps leaves `q` for good.
-    pub(super) fn finish_delayed(&mut self, q: usize, task: u32) {
-        let cpu = self.cpu_of(q);
-        if self.is_group(task) {
-            return self.finish_delayed_group(cpu, task);
-        }
-        self.lag_of_delayed(q, task);
-        if self.cpus[cpu].curr != task {
-            self.eevdf.remove(q, task);
-        }
-        self.entity_mut(task).delayed = false;
-        let curr_fair = self.curr_is_fair(cpu);
-        let view = &mut self.views[task as usize];
-        let rq = &mut self.core.cpus[cpu];
-        let changed = match self.groups.used {
-            false => rq::dequeue_delayed(&self.core.params, rq, view, curr_fair),
-            true => self.dequeue_delayed_grouped(cpu, task),
-        };
-        if changed {
-            self.cpufreq_update(cpu);
-        }
-        self.leave(cpu, task);
-        if self.groups.used {
-            self.group_left(cpu, task, true);
-        }
-    }
-
-    /// `task`, which sleeps on the queue of `cpu`, was woken: it goes on from where
-    /// it stands, without what it gained meanwhile (`requeue_delayed_entity`).
-    pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
-        self.clock(cpu);
-        if self.tunables.eevdf.sleepers == Sleepers::PayDebtOnly {
-            self.update_curr(cpu);
-        }
-        let q = self.line_of(cpu, task);
-        if self.lag_of_delayed(q, task) {
-            self.eevdf.remove(q, task);
-            self.place(q, task, false);
-            let weight = self.exact_weight(task);
-            self.eevdf.insert(q, task, weight);
-        }
-        self.uclamp_join(cpu, task);
-        let curr_fair = self.curr_is_fair(cpu);
-        let view = &mut self.views[task as usize];
-        let changed = match self.groups.used {
-            false => rq::requeue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair),
-            true => self.requeue_grouped(cpu, task),
-        };
-        if changed {
-            self.cpufreq_update(cpu);
-        }
-        self.signals_changed(cpu);
-        self.entity_mut(task).delayed = false;
-        self.uclamp_joined(cpu, task);
-        self.tasks[task as usize].life = Life::Runnable;
     }
 
     /// A queued task leaves otherwise than by sleeping: it takes its lag and the
@@ -396,15 +325,6 @@ impl Sim<'_> {
         }
     }
 
-    /// Does a buddy that is due go first where a pick heeds protection, or not?
-    fn pick_asks_buddy(&self, protect: bool) -> bool {
-        match self.tunables.eevdf.buddies {
-            Buddies::Ignored | Buddies::AtSwitches => false,
-            Buddies::InAllPicks => true,
-            Buddies::InPicks => protect,
-        }
-    }
-
     /// The entity of queue `q` to run next where there are groups (`pick_next_entity`).
     pub(super) fn pick_at_switch(&self, q: usize) -> u32 {
         if self.tunables.eevdf.buddies == Buddies::AtSwitches {
@@ -414,6 +334,98 @@ impl Sim<'_> {
             }
         }
         self.pick_eevdf(q, true)
+    }
+}
+
+impl Balancer<'_> {
+    /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
+    /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
+    pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.line_of(cpu, task);
+        let lag = self.lag(q, task);
+        let eligible = self.is_eligible(q, task);
+        self.entity_mut(task).lag = lag;
+        if self.tunables.eevdf.wakeup == WakeupTest::ShortIsNext {
+            self.forget_buddy(q, task);
+        }
+        let stays = self.tunables.eevdf.sleepers != Sleepers::Leave;
+        let exits = self.views[task as usize].flags & task_flag::EXITING != 0;
+        if !stays || eligible || exits {
+            return false;
+        }
+        let changed = match self.groups.used {
+            false => {
+                let (params, rq, view) = self.rq_and_task(cpu, task);
+                rq::delay(params, rq, view)
+            }
+            true => self.delay_grouped(cpu, task),
+        };
+        if changed {
+            self.cpufreq_update(cpu);
+        }
+        self.signals_changed(cpu);
+        self.entity_mut(task).delayed = true;
+        true
+    }
+
+    /// A picked entity that sleeps leaves `q` for good.
+    pub(super) fn finish_delayed(&mut self, q: usize, task: u32) {
+        let cpu = self.cpu_of(q);
+        if self.is_group(task) {
+            return self.finish_delayed_group(cpu, task);
+        }
+        self.lag_of_delayed(q, task);
+        if self.cpus[cpu].curr != task {
+            self.eevdf.remove(q, task);
+        }
+        self.entity_mut(task).delayed = false;
+        let curr_fair = self.curr_is_fair(cpu);
+        let changed = match self.groups.used {
+            false => {
+                let (params, rq, view) = self.rq_and_task(cpu, task);
+                rq::dequeue_delayed(params, rq, view, curr_fair)
+            }
+            true => self.dequeue_delayed_grouped(cpu, task),
+        };
+        if changed {
+            self.cpufreq_update(cpu);
+        }
+        self.leave(cpu, task);
+        if self.groups.used {
+            self.group_left(cpu, task, true);
+        }
+    }
+
+    /// `task`, which sleeps on the queue of `cpu`, was woken: it goes on from where
+    /// it stands, without what it gained meanwhile (`requeue_delayed_entity`).
+    pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        if self.tunables.eevdf.sleepers == Sleepers::PayDebtOnly {
+            self.update_curr(cpu);
+        }
+        let q = self.line_of(cpu, task);
+        if self.lag_of_delayed(q, task) {
+            self.eevdf.remove(q, task);
+            self.place(q, task, false);
+            let weight = self.exact_weight(task);
+            self.eevdf.insert(q, task, weight);
+        }
+        self.uclamp_join(cpu, task);
+        let curr_fair = self.curr_is_fair(cpu);
+        let changed = match self.groups.used {
+            false => {
+                let (params, rq, view) = self.rq_and_task(cpu, task);
+                rq::requeue(params, rq, view, curr_fair)
+            }
+            true => self.requeue_grouped(cpu, task),
+        };
+        if changed {
+            self.cpufreq_update(cpu);
+        }
+        self.signals_changed(cpu);
+        self.entity_mut(task).delayed = false;
+        self.uclamp_joined(cpu, task);
+        self.tasks[task as usize].life = Life::Runnable;
     }
 
     /// The task to run next; sleepers that are picked leave (`pick_next_entity`).

@@ -11,23 +11,10 @@
 //!
 //! Rules of kernel/sched/fair.c, Linux 7.3.
 
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues};
 use alight_policy::abi::task_flag;
 
-impl Sim<'_> {
-    /// `task` has joined the sums of its queue on `cpu`, whatever groups are like: it takes its place
-    /// there, and its group joins. Where they are flat that comes first, then it is placed by the
-    /// weight that they leave it (`enqueue_hierarchy`, `reweight_eevdf`, `place_entity`).
-    pub(super) fn join_grouped(&mut self, cpu: usize, task: u32, new: bool) {
-        if self.groups.nested {
-            self.queue_in(self.queue_of(cpu, task), task);
-            return self.group_joined(cpu, task);
-        }
-        self.group_joined(cpu, task);
-        self.place_flat(cpu, task, new);
-        self.queue_in(cpu, task);
-    }
-
+impl Queues<'_> {
     /// Weighs and places `task`, which counts on its queue already but does not stand there.
     pub fn place_flat(&mut self, cpu: usize, task: u32, new: bool) {
         let (old, weight) = (self.exact_weight(task), self.weight_at_root(cpu, task));
@@ -50,6 +37,22 @@ impl Sim<'_> {
         self.entity_mut(task).rescale(old, weight);
         self.groups.weigh(task, weight);
         self.set_down(cpu, task, place, (old, weight));
+    }
+}
+
+impl Balancer<'_> {
+    /// `task` has joined the sums of its queue on `cpu`, whatever groups are like: it takes its place
+    /// there, and its group joins. Where they are flat that comes first, then it is placed by the
+    /// weight that they leave it (`enqueue_hierarchy`, `reweight_eevdf`, `place_entity`).
+    pub(super) fn join_grouped(&mut self, cpu: usize, task: u32, new: bool) {
+        if self.groups.nested {
+            let queue = self.queue_of(cpu, task);
+            self.queue_in(queue, task);
+            return self.group_joined(cpu, task);
+        }
+        self.group_joined(cpu, task);
+        self.place_flat(cpu, task, new);
+        self.queue_in(cpu, task);
     }
 }
 

@@ -35,7 +35,8 @@ mod weights;
 use super::{NICE_0_FINE, Order, Tunables};
 use crate::api::Cgroup;
 use crate::kernel::{BuddiesCleared, Levels, Sleepers, WakeupTest};
-use crate::state::{FairQueue, Sim};
+use crate::layers::{Balancer, Queues};
+use crate::state::FairQueue;
 use crate::timeline::{NONE, Nodes};
 use alight_policy::abi::{class, task_flag};
 
@@ -173,8 +174,8 @@ impl Groups {
 }
 
 /// Who runs, who is a buddy, and who meets whom.
-impl Sim<'_> {
-    /// See [`Sim::fair_curr`].
+impl Queues<'_> {
+    /// See [`Queues::fair_curr`].
     pub fn group_curr(&self, q: usize) -> u32 {
         let cpu = self.cpu_of(q);
         let group = self.groups.roots[cpu].curr;
@@ -277,6 +278,22 @@ impl Sim<'_> {
         }
     }
 
+    /// The group that runs on `cpu` is charged, too (`update_curr`).
+    pub(super) fn charge_group(&mut self, cpu: usize, delta: u64) {
+        let entity = self.groups.roots[cpu].curr;
+        if entity == NONE {
+            return;
+        }
+        self.tasks[entity as usize].sum_exec += delta;
+        match self.tunables.order {
+            _ if self.groups.flat => {}
+            Order::Cfs => self.charge_cfs(cpu, entity, delta),
+            Order::Eevdf => self.charge_eevdf(cpu, entity, delta),
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// The task of `cpu` to run next, level by level (`pick_next_task_fair`, 7.2:
     /// `pick_task_fair`). Sleepers that are picked leave, and the pick begins anew.
     pub(super) fn pick_grouped(&mut self, cpu: usize) -> u32 {
@@ -284,7 +301,10 @@ impl Sim<'_> {
             let mut q = cpu;
             loop {
                 let pick = match self.tunables.order {
-                    Order::Cfs => self.pick_cfs(q, self.fair_curr(q)),
+                    Order::Cfs => {
+                        let curr = self.fair_curr(q);
+                        self.pick_cfs(q, curr)
+                    }
                     Order::Eevdf => self.pick_at_switch(q),
                 };
                 if pick != NONE && self.is_delayed(pick) {
@@ -345,24 +365,48 @@ impl Sim<'_> {
             self.switch_groups(cpu, NONE);
         }
     }
+}
 
-    /// The group that runs on `cpu` is charged, too (`update_curr`).
-    pub(super) fn charge_group(&mut self, cpu: usize, delta: u64) {
-        let entity = self.groups.roots[cpu].curr;
-        if entity == NONE {
+/// Who comes and goes.
+impl Queues<'_> {
+    /// Where tasks may ask for slices, a group asks for the shortest of its tasks
+    /// (`cfs_rq_min_slice`).
+    fn take_slice(&mut self, cpu: usize, entity: u32) {
+        let cfs = self.tunables.order == Order::Cfs;
+        if cfs || self.groups.flat || self.tunables.eevdf.custom_slice_ns.is_none() {
             return;
         }
-        self.tasks[entity as usize].sum_exec += delta;
-        match self.tunables.order {
-            _ if self.groups.flat => {}
-            Order::Cfs => self.charge_cfs(cpu, entity, delta),
-            Order::Eevdf => self.charge_eevdf(cpu, entity, delta),
+        let q = self.groups.cpus + entity as usize - self.groups.tasks;
+        let slice = self.shortest_slice(q);
+        let e = self.entity_mut(entity);
+        (e.slice, e.custom) = (slice, true);
+        if self.on_queue(entity) && self.groups.roots[cpu].curr != entity {
+            self.eevdf.slice_changed(cpu, entity);
+        }
+    }
+
+    /// The entity joins or leaves the sums of the queue of `cpu`.
+    fn count_entity(&mut self, cpu: usize, entity: u32, joins: bool) {
+        let weight = self.group_queue(entity).weight;
+        let root = &mut self.groups.roots[cpu];
+        match joins {
+            true => root.fine += weight,
+            false => root.fine -= weight,
+        }
+        self.views[entity as usize].flags ^= task_flag::ON_RQ;
+        self.count_weight(cpu);
+    }
+
+    /// `task` forks `child`, which is in its group if it has none of its own.
+    pub fn inherit_group(&mut self, task: u32, child: u32) {
+        if !self.groups.own[child as usize] {
+            self.groups.of[child as usize] = self.groups.of[task as usize];
+            self.uclamp_limit(child);
         }
     }
 }
 
-/// Who comes and goes.
-impl Sim<'_> {
+impl Balancer<'_> {
     /// `task` has joined its queue on `cpu`: its group joins the CPU's, if it is
     /// not there (`enqueue_task_fair`).
     pub fn group_joined(&mut self, cpu: usize, task: u32) {
@@ -480,34 +524,6 @@ impl Sim<'_> {
         self.entity_mut(entity).delayed = false;
     }
 
-    /// Where tasks may ask for slices, a group asks for the shortest of its tasks
-    /// (`cfs_rq_min_slice`).
-    fn take_slice(&mut self, cpu: usize, entity: u32) {
-        let cfs = self.tunables.order == Order::Cfs;
-        if cfs || self.groups.flat || self.tunables.eevdf.custom_slice_ns.is_none() {
-            return;
-        }
-        let q = self.groups.cpus + entity as usize - self.groups.tasks;
-        let slice = self.shortest_slice(q);
-        let e = self.entity_mut(entity);
-        (e.slice, e.custom) = (slice, true);
-        if self.on_queue(entity) && self.groups.roots[cpu].curr != entity {
-            self.eevdf.slice_changed(cpu, entity);
-        }
-    }
-
-    /// The entity joins or leaves the sums of the queue of `cpu`.
-    fn count_entity(&mut self, cpu: usize, entity: u32, joins: bool) {
-        let weight = self.group_queue(entity).weight;
-        let root = &mut self.groups.roots[cpu];
-        match joins {
-            true => root.fine += weight,
-            false => root.fine -= weight,
-        }
-        self.views[entity as usize].flags ^= task_flag::ON_RQ;
-        self.count_weight(cpu);
-    }
-
     /// The tick of the group of `task`, which runs on `cpu` (`entity_tick`).
     pub(super) fn tick_group(&mut self, cpu: usize, task: u32) {
         if let Some(entity) = self.group_entity(cpu, task) {
@@ -519,14 +535,6 @@ impl Sim<'_> {
             if self.groups.flat {
                 self.weigh(cpu, task);
             }
-        }
-    }
-
-    /// `task` forks `child`, which is in its group if it has none of its own.
-    pub fn inherit_group(&mut self, task: u32, child: u32) {
-        if !self.groups.own[child as usize] {
-            self.groups.of[child as usize] = self.groups.of[task as usize];
-            self.uclamp_limit(child);
         }
     }
 

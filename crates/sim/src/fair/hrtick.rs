@@ -8,8 +8,8 @@
 //! runs. A task that is picked again does not set it. It is not taken back when the
 //! turn ends before; what comes next moves it, or is told to give way by it.
 
+use crate::layers::{Balancer, Queues, World};
 use crate::queue::NEVER;
-use crate::state::Sim;
 
 /// No turn is shorter, ns (`hrtick_start`).
 const SHORTEST: u64 = 10_000;
@@ -19,7 +19,18 @@ const NEAR: u64 = 5_000;
 /// more than what two divisions round down, so that the deadline has passed by then.
 const ENTRY: u64 = 2;
 
-impl Sim<'_> {
+impl World<'_> {
+    fn hrtick_set(&mut self, cpu: usize, at: u64) {
+        let at = at + ENTRY;
+        let c = &mut self.cpus[cpu];
+        if c.hrtick_at == NEVER || at.abs_diff(c.hrtick_at) > NEAR {
+            c.hrtick_at = at;
+            self.queue.advance(cpu, at);
+        }
+    }
+}
+
+impl Queues<'_> {
     /// Somebody joined: sets the timer of `cpu`, whose current task is fair, to the end
     /// of its turn (`hrtick_update`, `hrtick_start_fair`).
     pub fn hrtick_start(&mut self, cpu: usize) {
@@ -27,7 +38,10 @@ impl Sim<'_> {
             return;
         }
         match u64::try_from(self.until_deadline(self.cpus[cpu].curr)) {
-            Ok(left) => self.hrtick_set(cpu, self.now + left.max(SHORTEST)),
+            Ok(left) => {
+                let at = self.now + left.max(SHORTEST);
+                self.hrtick_set(cpu, at);
+            }
             Err(_) => self.cpus[cpu].need_resched = true,
         }
     }
@@ -41,23 +55,18 @@ impl Sim<'_> {
         }
         if let Ok(left) = u64::try_from(self.until_deadline(self.cpus[cpu].curr)) {
             let switch = self.ns(cpu, self.costs(cpu).switch);
-            self.hrtick_set(cpu, self.now + switch + left.max(SHORTEST));
+            let at = self.now + switch + left.max(SHORTEST);
+            self.hrtick_set(cpu, at);
         }
     }
+}
 
-    fn hrtick_set(&mut self, cpu: usize, at: u64) {
-        let at = at + ENTRY;
-        let c = &mut self.cpus[cpu];
-        if c.hrtick_at == NEVER || at.abs_diff(c.hrtick_at) > NEAR {
-            c.hrtick_at = at;
-            self.queue.advance(cpu, at);
-        }
-    }
-
+impl Balancer<'_> {
     /// The timer expired (`hrtick`, `entity_tick` with `queued`).
     pub fn hrtick(&mut self, cpu: usize) {
         self.cpus[cpu].hrtick_at = NEVER;
-        self.charge(cpu, self.costs(cpu).timer);
+        let timer = self.costs(cpu).timer;
+        self.charge(cpu, timer);
         if self.curr_is_fair(cpu) {
             self.clock(cpu);
             self.update_curr(cpu);

@@ -3,7 +3,7 @@
 //! balances, nobody lost.
 
 use crate::kernel::KERNELS;
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::testbed::{MS, US, begin_on, machine, task, workload};
 use alight_workload::program::{Op, Policy};
 use proptest::prelude::*;

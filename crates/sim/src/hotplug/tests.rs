@@ -5,7 +5,8 @@
 
 use crate::changes::{Action, Change, hotplug_torture};
 use crate::exec::TIMER_SLACK;
-use crate::state::{Phase, Sim};
+use crate::layers::Sim;
+use crate::state::Phase;
 use crate::testbed::{Given, MS, Record, begin_changed, big_little, machine, task, workload};
 use alight_machine::{Governor, Machine};
 use alight_workload::program::{Op, Policy};

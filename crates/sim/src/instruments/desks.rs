@@ -3,7 +3,7 @@
 //! way in which the threads of schbench wait for each other, two futexes and a list without a lock.
 
 use crate::exec::Effect;
-use crate::state::Sim;
+use crate::layers::Programs;
 use crate::sync::{Call, Word};
 
 /// Tasks that wait for an answer, requests that were left, and who serves.
@@ -33,7 +33,7 @@ impl Desk {
     }
 }
 
-impl Sim<'_> {
+impl Programs<'_> {
     /// The current task of `cpu` queues, wakes the server if that sleeps, and waits.
     pub fn call(&mut self, cpu: usize, desk: u32, stamp: u32) -> Effect {
         let caller = self.cpus[cpu].curr;
@@ -64,7 +64,7 @@ impl Sim<'_> {
     pub fn serve(&mut self, cpu: usize, id: u32, done: u32) -> Effect {
         let server = self.cpus[cpu].curr;
         let desk = &mut self.instruments.desks[id as usize];
-        match self.tasks[server as usize].call {
+        match self.balancer.tasks[server as usize].call {
             Call::Out if !desk.callers.is_empty() => {}
             Call::Out if desk.closed => return Effect::Jump(done),
             Call::Out => {

@@ -2,7 +2,7 @@
 //! Stopwatches, counters of late frames, rates; desks and the locks of CPUs.
 
 use crate::exec::TIMER_SLACK;
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::tally::Tally;
 use crate::testbed::{Given, MS, US, begin, machine, task, workload};
 use alight_workload::program::{

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The check of the invariants finds what is broken, and says what.
 
-use crate::state::{Life, Phase, Sim};
+use crate::layers::Sim;
+use crate::state::{Life, Phase};
 use crate::testbed::{MS, begin, machine, task, workload};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
@@ -42,7 +43,10 @@ fn each_kind_of_damage_is_found() {
         ),
         (|sim| sim.tasks[2].life = Life::Dead, "lost a task"),
         (
-            |sim| sim.masks[sim.tasks[0].affinity as usize] = [1].into_iter().collect(),
+            |sim| {
+                let affinity = sim.tasks[0].affinity as usize;
+                sim.masks[affinity] = [1].into_iter().collect();
+            },
             "outside its affinity",
         ),
         (|sim| sim.views[0].prev_cpu = 1, "its view says CPU 1"),
@@ -52,7 +56,8 @@ fn each_kind_of_damage_is_found() {
         (
             |sim| {
                 let queued = sim.cpus[0].fair.tree.first();
-                sim.cpus[0].fair.tree.remove(&mut sim.nodes, queued);
+                let world = sim.world();
+                world.cpus[0].fair.tree.remove(&mut world.nodes, queued);
             },
             "queues 0 and runs 1 of 2",
         ),
@@ -102,7 +107,8 @@ fn a_forgotten_cpu_is_found() {
         &workload(&[task(0, &[Op::Run { ns: MS }])]),
         |sim| {
             sim.cpus[1].timers = Default::default();
-            sim.cpus[0].timers.remove(&mut sim.nodes, 0);
+            let world = sim.world();
+            world.cpus[0].timers.remove(&mut world.nodes, 0);
             sim.tasks[0].life = Life::Runnable;
             sim.enqueue_new(1, 0, None);
             let said = sim

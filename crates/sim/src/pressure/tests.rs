@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::changes::{Action, Change};
+use crate::layers::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_changed, machine, task, workload};
 use alight_machine::Machine;
 use alight_workload::program::Op;

@@ -9,8 +9,9 @@
 //! clamped utilizations add up: there they join with the task.
 
 use crate::fair::Order;
+use crate::layers::{Balancer, Sim};
 use crate::queue::NEVER;
-use crate::state::{Life, Sim};
+use crate::state::Life;
 use crate::uclamp_sum;
 use alight_policy::rq;
 use alight_trace::Waker;
@@ -44,6 +45,30 @@ impl Beginnings {
     }
 }
 
+impl Balancer<'_> {
+    /// Its averages are what `util_avg` says, from now on in the time of the queue of `cpu`.
+    fn set_signals(&mut self, cpu: usize, task: u32, util_avg: u32) {
+        let view = &mut self.views[task as usize];
+        let util = util_avg.min(1024);
+        view.pelt.util_avg = util;
+        view.pelt.runnable_avg = util;
+        view.pelt.load_avg = (u64::from(view.weight) * u64::from(util) / 1024) as u32;
+        view.pelt.uclamp = util as i32;
+        let own = self.groups.used || uclamp_sum::add_up(&self.core.params);
+        if own || self.is_rt(task) {
+            return;
+        }
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let curr_fair = self.fair_curr(cpu) != crate::timeline::NONE;
+        let world = self.world();
+        let rq = &mut world.core.cpus[cpu];
+        rq::refresh(&world.core.params, rq, curr_fair);
+        rq::attach_signals(&world.core.params, rq, &mut world.views[task as usize]);
+        self.signals_changed(cpu);
+    }
+}
+
 impl Sim<'_> {
     /// A workload starts. If it repeats a recording, CPUs tick from now on as they did there.
     pub fn ticks_as_recorded(&mut self, workload: usize) {
@@ -71,8 +96,9 @@ impl Sim<'_> {
         self.comes_to_life(task);
         self.views[task as usize].prev_cpu = cpu as u32;
         self.views[task as usize].wakee_flip_decay_ts = self.now;
-        let c = &self.cpus[cpu];
-        let t = &mut self.tasks[task as usize];
+        let world = self.world();
+        let c = &world.cpus[cpu];
+        let t = &mut world.tasks[task as usize];
         t.life = Life::Asleep;
         t.cpu = cpu as u32;
         (t.cache_cpu, t.cache_mark) = (cpu as u32, c.cache_fill);
@@ -86,27 +112,6 @@ impl Sim<'_> {
             self.wake_apart(Waker::Begin, cpu, task, false);
         }
         true
-    }
-
-    /// Its averages are what `util_avg` says, from now on in the time of the queue of `cpu`.
-    fn set_signals(&mut self, cpu: usize, task: u32, util_avg: u32) {
-        let view = &mut self.views[task as usize];
-        let util = util_avg.min(1024);
-        view.pelt.util_avg = util;
-        view.pelt.runnable_avg = util;
-        view.pelt.load_avg = (u64::from(view.weight) * u64::from(util) / 1024) as u32;
-        view.pelt.uclamp = util as i32;
-        let own = self.groups.used || uclamp_sum::add_up(&self.core.params);
-        if own || self.is_rt(task) {
-            return;
-        }
-        self.clock(cpu);
-        self.update_curr(cpu);
-        let curr_fair = self.fair_curr(cpu) != crate::timeline::NONE;
-        let rq = &mut self.core.cpus[cpu];
-        rq::refresh(&self.core.params, rq, curr_fair);
-        rq::attach_signals(&self.core.params, rq, &mut self.views[task as usize]);
-        self.signals_changed(cpu);
     }
 
     /// It stands `ahead` of the virtual time that all tasks of this instant count from.
@@ -145,9 +150,13 @@ impl Sim<'_> {
         let sleeps = match op {
             Op::Await => self.begin_await(cpu, task),
             Op::SleepUntil { ns, slack_ns } => {
-                self.start_timer(cpu, task, self.time_of(task, ns), slack_ns)
+                let at = self.time_of(task, ns);
+                self.start_timer(cpu, task, at, slack_ns)
             }
-            Op::SleepFor { ns, slack_ns } => self.start_timer(cpu, task, self.now + ns, slack_ns),
+            Op::SleepFor { ns, slack_ns } => {
+                let at = self.now + ns;
+                self.start_timer(cpu, task, at, slack_ns)
+            }
             Op::Complete { ns, cpu: on } => {
                 self.start_device(task, ns, on);
                 true

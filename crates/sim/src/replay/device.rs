@@ -3,8 +3,9 @@
 //! interrupts the CPU that its interrupt is bound to.
 
 use crate::exec::Effect;
+use crate::layers::{Sim, World};
 use crate::queue::NEVER;
-use crate::state::{Phase, Sim};
+use crate::state::Phase;
 use alight_trace::{Interrupt, Waker};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,6 +41,19 @@ impl Devices {
     /// Slots that they need in the queue of events.
     pub fn slots(&self) -> usize {
         usize::from(self.used)
+    }
+}
+
+impl World<'_> {
+    /// The CPU that a device interrupts: the one that it is bound to or, if that is not there, the
+    /// one that the task slept on.
+    fn interrupted_cpu(&self, on: u32, task: u32) -> usize {
+        let online = &self.hotplug.online;
+        let there = |cpu: &u32| (*cpu as usize) < self.cpus.len() && online.contains(*cpu);
+        let slept_on = self.tasks[task as usize].cpu;
+        let first = online.iter().next().unwrap_or(0);
+        let cpu = [on, slept_on].into_iter().find(there);
+        cpu.unwrap_or(first) as usize
     }
 }
 
@@ -83,24 +97,15 @@ impl Sim<'_> {
         self.await_device();
     }
 
-    /// The CPU that a device interrupts: the one that it is bound to or, if that is not there, the
-    /// one that the task slept on.
-    fn interrupted_cpu(&self, on: u32, task: u32) -> usize {
-        let online = &self.hotplug.online;
-        let there = |cpu: &u32| (*cpu as usize) < self.cpus.len() && online.contains(*cpu);
-        let slept_on = self.tasks[task as usize].cpu;
-        let first = online.iter().next().unwrap_or(0);
-        let cpu = [on, slept_on].into_iter().find(there);
-        cpu.unwrap_or(first) as usize
-    }
-
     fn raise(&mut self, cpu: usize, task: u32, at: u64) {
         self.end_rounds(cpu);
         self.replay.devices.raised.push((cpu, task, at));
-        let c = &mut self.cpus[cpu];
-        c.ipi_at = c.ipi_at.min(self.now);
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
+        c.ipi_at = c.ipi_at.min(world.now);
         if c.phase != Phase::Waking {
-            self.queue.advance(cpu, self.now);
+            let world = self.world();
+            world.queue.advance(cpu, world.now);
         }
     }
 
@@ -108,7 +113,8 @@ impl Sim<'_> {
     pub fn device_interrupts(&mut self, cpu: usize) {
         while let Some((task, due)) = self.take_raised(cpu) {
             self.trace_interrupt(cpu, Interrupt::Device, Some(due));
-            self.charge(cpu, self.costs(cpu).timer);
+            let timer = self.costs(cpu).timer;
+            self.charge(cpu, timer);
             self.count_interrupt(cpu);
             self.wake_apart(Waker::Device, cpu, task, false);
             self.trace_interrupt(cpu, Interrupt::Device, None);

@@ -5,7 +5,8 @@
 //! message the reader waits for elsewhere: the pipe gets room for all. Of several readers one may
 //! take the bytes that another had, who would have caused the next ones: the pipe gets those.
 
-use crate::state::{Life, Sim};
+use crate::layers::{Programs, Sim};
+use crate::state::Life;
 use alight_workload::program::{Op, Workload};
 use std::ops::Range;
 
@@ -21,6 +22,16 @@ pub(super) fn repeated(workloads: &[Workload]) -> Box<[Range<u32>]> {
         first = end;
     }
     ranges.into()
+}
+
+impl Programs<'_> {
+    /// Takes the task out of the queue of those that wait for the channel.
+    fn leaves_queue(&mut self, channel: u32, task: usize) -> bool {
+        let channel = &mut self.channels[channel as usize];
+        [&mut channel.writers, &mut channel.readers]
+            .into_iter()
+            .any(|queue| queue.remove(&mut self.balancer.tasks, task as u32))
+    }
 }
 
 impl Sim<'_> {
@@ -49,20 +60,13 @@ impl Sim<'_> {
                 }
                 let cpu = self.tasks[task].cpu as usize;
                 self.tasks[task].timer_point = self.now;
-                (self.cpus[cpu].timers).insert(&mut self.nodes, task as u32, self.now);
+                let world = self.world();
+                (world.cpus[cpu].timers).insert(&mut world.nodes, task as u32, world.now);
                 self.arm(cpu);
                 return true;
             }
         }
         false
-    }
-
-    /// Takes the task out of the queue of those that wait for the channel.
-    fn leaves_queue(&mut self, channel: u32, task: usize) -> bool {
-        let channel = &mut self.channels[channel as usize];
-        [&mut channel.writers, &mut channel.readers]
-            .into_iter()
-            .any(|queue| queue.remove(&mut self.tasks, task as u32))
     }
 }
 

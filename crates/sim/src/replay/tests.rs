@@ -4,7 +4,8 @@
 mod beginnings;
 mod sleeps;
 
-use crate::state::{Life, Sim};
+use crate::layers::Sim;
+use crate::state::Life;
 use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, workload};
 use alight_machine::{Costs, Machine};
 use alight_trace::{Called, Detail, PrevState, Waker};

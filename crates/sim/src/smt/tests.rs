@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use crate::changes::{Action, Change};
+use crate::layers::Sim;
 use crate::pressure::Limit;
-use crate::state::Sim;
 use crate::testbed::{
     Given, MS, Record, begin, begin_changed, begin_recorded, machine, task, workload,
 };

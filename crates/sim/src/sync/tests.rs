@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Locks, conditions, semaphores, barriers: who goes on when.
 
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
 use crate::timeline::NONE;
 use alight_workload::program::Op;

@@ -3,7 +3,7 @@
 //! higher the index, so that who is busy does not move tasks for what passes
 //! (`__update_cpu_load`, `source_load`, `target_load` of 3.9.6).
 
-use crate::state::Sim;
+use crate::layers::Balancer;
 
 /// Averages that any level looks at (`CPU_LOAD_IDX_MAX` is 5, but no domain has an
 /// index above 3, and an index is one more than its average's).
@@ -53,7 +53,7 @@ fn left_of(load: u64, missed: u64, i: usize) -> u64 {
         .fold(load, |load, (_, left)| (load * left) >> 7)
 }
 
-impl Sim<'_> {
+impl Balancer<'_> {
     /// A tick of `cpu` (`update_cpu_load_active`).
     pub(in super::super) fn index_tick(&mut self, cpu: usize) {
         let now = self.jiffies();

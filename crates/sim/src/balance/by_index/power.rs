@@ -5,7 +5,7 @@
 
 use super::{Early, EarlyCpu};
 use crate::balance::groups::Scope;
-use crate::state::Sim;
+use crate::layers::{Balancer, World};
 use alight_policy::Mask;
 use alight_policy::abi::{NONE, domain_flag};
 
@@ -33,7 +33,17 @@ fn scale(capacity: u32, least: u32, most: u32) -> u32 {
     (capacity / middle) as u32
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    /// Power of `cpu` as a thread of its core.
+    fn thread_power(&self, cpu: usize) -> u32 {
+        match self.core.places[cpu].smt_domain {
+            NONE => 1024,
+            core => SMT_GAIN / self.core.domains[core as usize].weight,
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// Power of all CPUs and groups while nothing takes from it.
     pub(in super::super) fn cpu_power_init(&mut self) {
         if !self.by_index() {
@@ -62,14 +72,6 @@ impl Sim<'_> {
             groups,
             idled,
         };
-    }
-
-    /// Power of `cpu` as a thread of its core.
-    fn thread_power(&self, cpu: usize) -> u32 {
-        match self.core.places[cpu].smt_domain {
-            NONE => 1024,
-            core => SMT_GAIN / self.core.domains[core as usize].weight,
-        }
     }
 
     /// The group of `cpu` at a level, `own`, is looked at anew.

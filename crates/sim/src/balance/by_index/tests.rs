@@ -5,6 +5,7 @@
 use super::*;
 use crate::balance::tests::{MS, advance, attempt, bind, pretend, put, running, under};
 use crate::balance::{MIGRATION_COST, detach};
+use crate::layers::Sim;
 use proptest::prelude::*;
 
 const PACKAGE: Terms = Terms {

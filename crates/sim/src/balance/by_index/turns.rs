@@ -6,70 +6,10 @@
 
 use crate::balance::groups::Scope;
 use crate::balance::{Idle, MIGRATION_COST};
-use crate::state::Sim;
+use crate::layers::{Balancer, Programs};
 use alight_policy::abi::domain_flag;
 
-impl Sim<'_> {
-    /// Balances each domain of `cpu` whose interval is over; `by` executes.
-    pub(in super::super) fn rebalance_by_index(
-        &mut self,
-        by: usize,
-        cpu: usize,
-        mut idle: Idle,
-        now: u64,
-    ) {
-        if self.packing.acts {
-            self.pack_rebalance(cpu, idle, now);
-        }
-        let mut next_balance = now + 60 * self.nohz.hz;
-        let mut go_on = true;
-        for level in 0..self.core.places[cpu].nr_domains as usize {
-            // The next attempt is due by the interval that led to this one.
-            let interval = self.balance_interval(cpu, level, idle != Idle::Yes);
-            if now >= self.levels(cpu, level).last_balance + interval {
-                if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
-                    idle = Idle::No;
-                }
-                self.levels(cpu, level).last_balance = now;
-            }
-            next_balance = next_balance.min(self.levels(cpu, level).last_balance + interval);
-            if !go_on {
-                break;
-            }
-        }
-        self.cpus[cpu].balance.next_balance = next_balance;
-    }
-
-    /// `cpu` has nothing to run, and idles for a while on average: tries the domains
-    /// upward. True if it has something to run now.
-    pub(in super::super) fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
-        self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
-        if self.core.cpus[cpu].avg_idle < MIGRATION_COST {
-            return false;
-        }
-        self.charge(cpu, self.costs(cpu).newidle);
-        self.refresh_blocked(cpu, now);
-        let mut next_balance = now + self.nohz.hz;
-        let mut pulled = 0;
-        for level in 0..self.core.places[cpu].nr_domains as usize {
-            if self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
-                pulled = self.attempt_newidle(cpu, level, now);
-            }
-            let ms = self.levels(cpu, level).balance_interval;
-            let interval = self.nohz.jiffies_of_ms(ms.into());
-            next_balance = next_balance.min(self.levels(cpu, level).last_balance + interval);
-            if pulled != 0 {
-                self.core.cpus[cpu].idle_stamp = 0;
-                break;
-            }
-        }
-        let balance = &mut self.cpus[cpu].balance;
-        if pulled != 0 || now > balance.next_balance {
-            balance.next_balance = next_balance;
-        }
-        self.core.cpus[cpu].nr_running != 0
-    }
-
+impl Balancer<'_> {
     /// A stay of `cpu` in the idle loop begins: it does not count as busy until its
     /// next busy tick (`set_cpu_sd_state_idle`).
     #[inline]
@@ -110,15 +50,6 @@ impl Sim<'_> {
         self.is_idle(first as usize).then_some(first)
     }
 
-    /// The part of a round of `by` that is for the idle `cpu`, whatever its next balance.
-    pub(in super::super) fn serve_by_index(&mut self, by: usize, cpu: usize, now: u64) {
-        self.index_idle(cpu);
-        self.rebalance_by_index(by, cpu, Idle::Yes, now);
-        let due = self.cpus[cpu].balance.next_balance;
-        let own = &mut self.cpus[by].balance.next_balance;
-        *own = due.min(*own);
-    }
-
     /// A round of `by` is over, or broken off: the next one is due with its own next
     /// balance, which has become that of all it served.
     pub(in super::super) fn round_by_index_ends(&mut self, by: usize) {
@@ -142,5 +73,77 @@ impl Sim<'_> {
                 self.nohz.has_blocked |= self.nohz.blocked.contains(cpu as u32);
             }
         }
+    }
+}
+
+impl Programs<'_> {
+    /// Balances each domain of `cpu` whose interval is over; `by` executes.
+    pub(in super::super) fn rebalance_by_index(
+        &mut self,
+        by: usize,
+        cpu: usize,
+        mut idle: Idle,
+        now: u64,
+    ) {
+        if self.packing.acts {
+            self.pack_rebalance(cpu, idle, now);
+        }
+        let mut next_balance = now + 60 * self.nohz.hz;
+        let mut go_on = true;
+        for level in 0..self.core.places[cpu].nr_domains as usize {
+            // The next attempt is due by the interval that led to this one.
+            let interval = self.balance_interval(cpu, level, idle != Idle::Yes);
+            if now >= self.levels(cpu, level).last_balance + interval {
+                if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
+                    idle = Idle::No;
+                }
+                self.levels(cpu, level).last_balance = now;
+            }
+            next_balance = next_balance.min(self.levels(cpu, level).last_balance + interval);
+            if !go_on {
+                break;
+            }
+        }
+        self.cpus[cpu].balance.next_balance = next_balance;
+    }
+
+    /// `cpu` has nothing to run, and idles for a while on average: tries the domains
+    /// upward. True if it has something to run now.
+    pub(in super::super) fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
+        self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
+        if self.core.cpus[cpu].avg_idle < MIGRATION_COST {
+            return false;
+        }
+        let newidle = self.costs(cpu).newidle;
+        self.charge(cpu, newidle);
+        self.refresh_blocked(cpu, now);
+        let mut next_balance = now + self.nohz.hz;
+        let mut pulled = 0;
+        for level in 0..self.core.places[cpu].nr_domains as usize {
+            if self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
+                pulled = self.attempt_newidle(cpu, level, now);
+            }
+            let ms = self.levels(cpu, level).balance_interval;
+            let interval = self.nohz.jiffies_of_ms(ms.into());
+            next_balance = next_balance.min(self.levels(cpu, level).last_balance + interval);
+            if pulled != 0 {
+                self.core.cpus[cpu].idle_stamp = 0;
+                break;
+            }
+        }
+        let balance = &mut self.cpus[cpu].balance;
+        if pulled != 0 || now > balance.next_balance {
+            balance.next_balance = next_balance;
+        }
+        self.core.cpus[cpu].nr_running != 0
+    }
+
+    /// The part of a round of `by` that is for the idle `cpu`, whatever its next balance.
+    pub(in super::super) fn serve_by_index(&mut self, by: usize, cpu: usize, now: u64) {
+        self.index_idle(cpu);
+        self.rebalance_by_index(by, cpu, Idle::Yes, now);
+        let due = self.cpus[cpu].balance.next_balance;
+        let own = &mut self.cpus[by].balance.next_balance;
+        *own = due.min(*own);
     }
 }

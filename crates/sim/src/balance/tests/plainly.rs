@@ -7,6 +7,7 @@ use super::super::groups::{Rivals, Totals, cpu_util};
 use super::super::imbalance::{self, Imbalance};
 use super::*;
 use crate::kernel::MisfitCounts;
+use crate::layers::Sim;
 use crate::uclamp::actual_capacity;
 use alight_policy::abi::{Cpu, NONE};
 use proptest::prelude::*;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpuidle::tests::{at_boot_of, execute, sleep, wake};
+use crate::layers::Sim;
 use alight_machine::Governor;
 
 const US: u64 = 1000;
@@ -67,10 +68,11 @@ fn the_domain_stays_up_if_any_cpu_wakes_up_too_soon() {
             last_of_eight_sleeps(
                 "linux-6.5",
                 |sim| {
-                    let (cpu, at) = (&mut sim.cpus[3], 200 * MS + due * US);
+                    let world = sim.world();
+                    let (cpu, at) = (&mut world.cpus[3], 200 * MS + due * US);
                     match by_tick {
                         true => cpu.tick_at = at,
-                        false => cpu.timers.insert(&mut sim.nodes, 0, at),
+                        false => cpu.timers.insert(&mut world.nodes, 0, at),
                     }
                 },
                 |sim| assert_eq!(domain_sleeps(sim), expected, "{due} us, tick: {by_tick}"),

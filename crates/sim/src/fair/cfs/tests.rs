@@ -5,6 +5,7 @@
 //! least 0.75 ms a slice, 1 ms of wakeup granularity, and "many" is 8 tasks.
 
 use super::*;
+use crate::layers::Sim;
 use crate::state::Life;
 use crate::testbed::{Given, MS, US, begin, child, machine, task, workload};
 use alight_workload::program::{Op, Policy};
@@ -22,7 +23,8 @@ fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
 
 /// `task` wakes on CPU 0 with this virtual time; nobody looks at the queue yet.
 fn put(sim: &mut Sim, task: u32, vruntime: u64) {
-    sim.cpus[0].timers.remove(&mut sim.nodes, task);
+    let world = sim.world();
+    world.cpus[0].timers.remove(&mut world.nodes, task);
     let t = &mut sim.tasks[task as usize];
     t.life = Life::Runnable;
     t.vruntime = vruntime;
@@ -45,16 +47,18 @@ fn queue(sim: &mut Sim, vruntimes: &[f64]) {
     go(sim);
     assert_eq!(sim.cpus[0].curr, 0);
     for task in 1..vruntimes.len() as u32 {
-        sim.cpus[0].fair.tree.remove(&mut sim.nodes, task);
+        let world = sim.world();
+        world.cpus[0].fair.tree.remove(&mut world.nodes, task);
     }
     for (task, &ms) in vruntimes.iter().enumerate() {
         let vruntime = (ms * MS as f64) as u64;
         sim.tasks[task].vruntime = vruntime;
         if task != 0 {
-            sim.cpus[0]
+            let world = sim.world();
+            world.cpus[0]
                 .fair
                 .tree
-                .insert(&mut sim.nodes, task as u32, vruntime);
+                .insert(&mut world.nodes, task as u32, vruntime);
         }
     }
 }
@@ -162,7 +166,8 @@ fn a_migrating_task_keeps_its_distance_to_the_queue() {
     });
     // Task 0 sleeps on CPU 0; task 1 wakes it from CPU 1, where it may only run then.
     begin(&machine(2, 2), &workload(&hogs(2)), |sim| {
-        sim.cpus[0].timers.remove(&mut sim.nodes, 0);
+        let world = sim.world();
+        world.cpus[0].timers.remove(&mut world.nodes, 0);
         sim.tasks[0].life = Life::Asleep;
         sim.tasks[0].vruntime = 1001 * MS;
         sim.cpus[0].fair.min_vruntime = 1000 * MS;

@@ -8,6 +8,7 @@
 
 use super::tests::{SLICE, go, hogs, on_one_cpu, put};
 use super::*;
+use crate::layers::Sim;
 use crate::rng::{Purpose, below};
 use alight_policy::mirror::compile;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What must hold of a queue.
 
-use crate::state::Sim;
+use crate::layers::Queues;
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// The first broken rule of the queue of `cpu`, for the invariants: what is
     /// ahead of the mean and what is behind balances, but for rounding.
     pub(crate) fn eevdf_check(&self, q: usize) -> Option<String> {

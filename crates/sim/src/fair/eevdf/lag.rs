@@ -2,10 +2,10 @@
 //! Lag: how far the mean of a queue is ahead of a task.
 
 use crate::kernel::{LagLimit, Sleepers};
-use crate::state::Sim;
+use crate::layers::Queues;
 use crate::timeline::NONE;
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// How far the mean is ahead of the queued `task`, within a limit (`entity_lag`).
     pub(in crate::fair) fn lag(&mut self, q: usize, task: u32) -> i64 {
         let mean = self.mean_vruntime(q);
@@ -55,7 +55,7 @@ impl Sim<'_> {
         self.eevdf.queues[q].zero.wrapping_sub(lag as u64) != vruntime
     }
 
-    /// Gives `task` the lag by which [`Sim::place`] will have it stand `ahead` of `origin`, or of the
+    /// Gives `task` the lag by which [`Queues::place`] will have it stand `ahead` of `origin`, or of the
     /// mean; returns that origin. In an empty queue it stands where that begins: the others' origin
     /// lies that much before it.
     pub fn lag_to_stand_ahead(

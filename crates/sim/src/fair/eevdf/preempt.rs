@@ -3,11 +3,18 @@
 
 use super::before;
 use crate::kernel::{Protection, WakeupTest, Yields};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues, World};
 use crate::timeline::NONE;
 use alight_policy::abi::class;
 
-impl Sim<'_> {
+impl World<'_> {
+    /// `se_is_idle`.
+    fn is_idle_entity(&self, entity: u32) -> bool {
+        self.views[entity as usize].class == class::IDLE
+    }
+}
+
+impl Queues<'_> {
     /// The current task gives way before its deadline (`did_preempt_short`; later who is
     /// not protected).
     pub(super) fn turn_ends_early(&self, q: usize, curr: u32) -> bool {
@@ -89,6 +96,28 @@ impl Sim<'_> {
         }
     }
 
+    /// A woken entity has a shorter slice than the current one, is eligible, and has the better
+    /// claim (`do_preempt_short`).
+    fn short_is_due(&self, q: usize, woken: u32, curr: u32) -> bool {
+        let (w, c) = (self.entity(woken), self.entity(curr));
+        let mean = self.mean(q);
+        w.slice < c.slice
+            && mean.eligible(w.vruntime)
+            && (before(w.deadline, c.deadline) || !mean.eligible(c.vruntime))
+    }
+
+    /// `task`, whose slice is shorter than the current one's, is next on `cpu`, unless somebody
+    /// with a still shorter one is (`set_short_buddy`).
+    fn set_short_buddy(&mut self, cpu: usize, task: u32) {
+        let next = self.fair_queue(cpu).next;
+        let shorter = next != NONE && self.entity(next).slice < self.entity(task).slice;
+        if !shorter && !self.is_idle_entity(task) {
+            self.fair_queue_mut(cpu).next = task;
+        }
+    }
+}
+
+impl Balancer<'_> {
     /// Does `task`, just enqueued on `cpu`, preempt `curr` (`wakeup_preempt_fair`)?
     pub(crate) fn check_preempt_eevdf(&mut self, cpu: usize, curr: u32, task: u32, new: bool) {
         if curr == task {
@@ -130,17 +159,7 @@ impl Sim<'_> {
         }
     }
 
-    /// A woken entity has a shorter slice than the current one, is eligible, and has the better
-    /// claim (`do_preempt_short`).
-    fn short_is_due(&self, q: usize, woken: u32, curr: u32) -> bool {
-        let (w, c) = (self.entity(woken), self.entity(curr));
-        let mean = self.mean(q);
-        w.slice < c.slice
-            && mean.eligible(w.vruntime)
-            && (before(w.deadline, c.deadline) || !mean.eligible(c.vruntime))
-    }
-
-    /// The end of [`Sim::check_preempt_eevdf`] where protection ends at a virtual time.
+    /// The end of [`Balancer::check_preempt_eevdf`] where protection ends at a virtual time.
     fn check_preempt_vprot(&mut self, q: usize, se: u32, pse: u32, new: bool) {
         let short = self.entity(pse).slice < self.entity(se).slice;
         let cuts = self.tunables.eevdf.wakeup == WakeupTest::ShortCutsProtection;
@@ -154,13 +173,14 @@ impl Sim<'_> {
                     self.forget_buddy(q, se);
                 }
             }
-            self.resched_fair(self.cpu_of(q));
+            let cpu = self.cpu_of(q);
+            self.resched_fair(cpu);
         } else if short || !cuts {
             self.shorten_protection(q, se);
         }
     }
 
-    /// [`Sim::check_preempt_eevdf`] of 7.3, which compares tasks themselves, whatever groups
+    /// [`Balancer::check_preempt_eevdf`] of 7.3, which compares tasks themselves, whatever groups
     /// they are in.
     fn check_preempt_flat(&mut self, cpu: usize, curr: u32, task: u32, new: bool) {
         let (curr_idle, idle) = (self.is_idle_entity(curr), self.is_idle_entity(task));
@@ -184,21 +204,6 @@ impl Sim<'_> {
             self.set_short_buddy(cpu, task);
         }
         self.resched_fair(cpu);
-    }
-
-    /// `task`, whose slice is shorter than the current one's, is next on `cpu`, unless somebody
-    /// with a still shorter one is (`set_short_buddy`).
-    fn set_short_buddy(&mut self, cpu: usize, task: u32) {
-        let next = self.fair_queue(cpu).next;
-        let shorter = next != NONE && self.entity(next).slice < self.entity(task).slice;
-        if !shorter && !self.is_idle_entity(task) {
-            self.fair_queue_mut(cpu).next = task;
-        }
-    }
-
-    /// `se_is_idle`.
-    fn is_idle_entity(&self, entity: u32) -> bool {
-        self.views[entity as usize].class == class::IDLE
     }
 
     /// Would `task` run next? Sleepers met on the way leave; in 6.18.15 one that would run stays,

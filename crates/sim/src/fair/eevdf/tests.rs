@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::exec::TIMER_SLACK;
+use crate::layers::Sim;
 use crate::testbed::{
     Given, MS, Record, US, begin_on, begin_under, child, machine, task, workload,
 };
@@ -26,7 +27,8 @@ pub(super) fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
 
 /// `task` wakes on CPU 0 with this lag; nobody looks at the queue yet.
 pub(in crate::fair) fn put(sim: &mut Sim, task: u32, lag: i64) {
-    sim.cpus[0].timers.remove(&mut sim.nodes, task);
+    let world = sim.world();
+    world.cpus[0].timers.remove(&mut world.nodes, task);
     sim.tasks[task as usize].life = Life::Runnable;
     sim.entity_mut(task).lag = lag;
     sim.enqueue_woken(0, task, false);
@@ -540,7 +542,8 @@ fn a_new_weight_leaves_the_mean_where_it_is() {
             nice: Some(5),
             ..Default::default()
         });
-        sim.set_attributes(0, 0, sim.attributes.len() as u32 - 1);
+        let last = sim.attributes.len() as u32 - 1;
+        sim.set_attributes(0, 0, last);
         assert_eq!(sim.views[0].weight, 335);
         assert!(sim.mean_vruntime(0).abs_diff(1100 * US) <= 1);
         let e = *sim.entity(0);

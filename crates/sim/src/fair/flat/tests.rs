@@ -3,7 +3,7 @@
 
 use crate::api::Cgroup;
 use crate::fair::eevdf::tests::{go, hogs, put};
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::testbed::{Given, MS, US, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;
 

@@ -2,14 +2,14 @@
 //! What must hold of groups after every event.
 
 use super::{FINE, GroupQueue, MIN_SHARES};
-use crate::state::Sim;
+use crate::layers::Queues;
 use crate::timeline::NONE;
 use alight_policy::abi::class;
 
 /// Tasks of a queue: number, weight, and of them SCHED_IDLE ones.
 type Sums = (u32, u32, u32);
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// Tasks that the queues of `cpu` hold, of groups and without; and weight that
     /// the CPU's own has of tasks without a group beyond `weight` of all tasks, if
     /// some are in groups.

@@ -4,7 +4,8 @@
 
 use super::{FINE, GroupQueue, Groups, TaskGroup};
 use crate::fair::NICE_0_FINE;
-use crate::state::{FairQueue, Sim};
+use crate::layers::{Queues, World};
+use crate::state::FairQueue;
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
 
@@ -15,7 +16,13 @@ impl Groups {
     }
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    pub(super) fn on_queue(&self, entity: u32) -> bool {
+        self.views[entity as usize].flags & task_flag::ON_RQ != 0
+    }
+}
+
+impl Queues<'_> {
     /// CPU of queue `q`.
     #[inline(always)]
     pub fn cpu_of(&self, q: usize) -> usize {
@@ -95,7 +102,7 @@ impl Sim<'_> {
 
     #[inline(always)]
     pub fn fair_queue_mut(&mut self, q: usize) -> &mut FairQueue {
-        match self.cpus.get_mut(q) {
+        match self.power.cpus.get_mut(q) {
             Some(c) => &mut c.fair,
             None => &mut self.groups.queues[q - self.groups.cpus].fair,
         }
@@ -145,10 +152,6 @@ impl Sim<'_> {
             false => own,
         };
         Some((self.core.cpus[self.cpu_of(q)].weight + others, own))
-    }
-
-    pub(super) fn on_queue(&self, entity: u32) -> bool {
-        self.views[entity as usize].flags & task_flag::ON_RQ != 0
     }
 
     /// Group of `task`, [`NONE`] without one.

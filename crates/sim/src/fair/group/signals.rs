@@ -5,7 +5,7 @@
 //! (kernel/sched/fair.c, `update_load_avg` and what it calls).
 
 use crate::kernel::{Shares, TaskGroups};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues, World};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, class, rule};
 use alight_policy::{pelt, rq};
@@ -48,10 +48,17 @@ fn divider(signals: &Pelt) -> u32 {
     MIN_DIVIDER + signals.period_contrib
 }
 
-impl Sim<'_> {
+impl World<'_> {
+    pub(super) fn group_rules(&self) -> TaskGroups {
+        let rules = self.kernel.task_groups;
+        rules.expect("a run with groups is one of a kernel with groups")
+    }
+}
+
+impl Queues<'_> {
     /// Brings the time of queue `q` of a group to that of its CPU.
     fn group_clock(&mut self, q: usize) {
-        let cpu = &self.core.cpus[q % self.groups.cpus];
+        let cpu = &self.power.core.cpus[q % self.groups.cpus];
         let view = &mut self.groups.queues[q - self.groups.cpus].view;
         view.clock = cpu.clock;
         view.clock_pelt = cpu.clock_pelt;
@@ -85,90 +92,16 @@ impl Sim<'_> {
         queue.prop_sum += sign * sum;
     }
 
-    /// Counts `task` in (`sign` 1) or out (-1) on the CPU's own queue, in a group or not.
-    fn count_task(&mut self, cpu: usize, task: u32, sign: i32) {
-        self.pack_update_signals(cpu);
-        let entity = self.root_entity(cpu, task);
-        let idle = |e: u32| self.views[e as usize].class == class::IDLE;
-        let idle = sign * i32::from(idle(task) || idle(entity));
-        let root = &mut self.core.cpus[cpu];
-        root.nr_running = root.nr_running.wrapping_add_signed(sign);
-        root.h_nr_running = root.h_nr_running.wrapping_add_signed(sign);
-        root.h_nr_idle = root.h_nr_idle.wrapping_add_signed(idle);
-    }
-
-    /// [`rq::enqueue`] where `task` may be in a group.
-    pub fn enqueue_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let root = &mut self.core.cpus[cpu];
-            return rq::enqueue(
-                &self.core.params,
-                root,
-                &mut self.views[task as usize],
-                running,
-            );
-        }
-        let running = self.group_refreshes(q);
-        let view = &mut self.views[task as usize];
-        let comes = view.pelt.last_update_time == 0;
-        let queue = &mut self.groups.queues[q - self.groups.cpus];
-        let changed = rq::enqueue(&self.core.params, &mut queue.view, view, running);
-        rq::est_enqueue(&self.core.params, &mut self.core.cpus[cpu], view);
-        if comes {
-            self.group_propagates(q, task, 1);
-        }
-        self.told(q, changed);
-        self.count_task(cpu, task, 1);
-        false
-    }
-
-    /// [`rq::dequeue`] of the current `task`, which may be in a group.
-    pub fn dequeue_grouped(&mut self, cpu: usize, task: u32, sleeps: bool) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        let view = &mut self.views[task as usize];
-        if q == cpu {
-            return rq::dequeue(&k, &mut self.core.cpus[cpu], view, true, true, sleeps);
-        }
-        rq::est_dequeue(&k, &mut self.core.cpus[cpu], view, false);
-        self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        let changed = rq::dequeue(&k, queue, view, true, true, sleeps);
-        self.told(q, changed);
-        self.count_task(cpu, task, -1);
-        false
-    }
-
-    /// [`rq::detach`] where `task` may be in a group.
-    pub fn detach_grouped(&mut self, cpu: usize, task: u32) {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let root = &mut self.core.cpus[cpu];
-            return rq::detach(&k, root, &mut self.views[task as usize], running);
-        }
-        let view = &mut self.views[task as usize];
-        rq::est_dequeue(&k, &mut self.core.cpus[cpu], view, false);
-        let running = self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        rq::detach(&k, queue, view, running);
-        self.group_propagates(q, task, -1);
-        self.told(q, true);
-        self.count_task(cpu, task, -1);
-    }
-
     /// [`rq::delay`] where `task` may be in a group.
     pub fn delay_grouped(&mut self, cpu: usize, task: u32) -> bool {
         let q = self.queue_of(cpu, task);
         let k = self.core.params;
-        let view = &mut self.views[task as usize];
+        let world = self.world();
+        let view = &mut world.views[task as usize];
         if q == cpu {
-            return rq::delay(&k, &mut self.core.cpus[cpu], view);
+            return rq::delay(&k, &mut world.core.cpus[cpu], view);
         }
-        rq::est_dequeue(&k, &mut self.core.cpus[cpu], view, false);
+        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
         self.core.cpus[cpu].h_nr_delayed += 1;
         self.group_refreshes(q);
         let (view, queue) = self.view_and_queue(task, q);
@@ -182,33 +115,17 @@ impl Sim<'_> {
         let k = self.core.params;
         if q == cpu {
             let running = self.runs_in(cpu);
-            let root = &mut self.core.cpus[cpu];
-            return rq::requeue(&k, root, &mut self.views[task as usize], running);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::requeue(&k, root, &mut world.views[task as usize], running);
         }
         let running = self.group_refreshes(q);
         let (view, queue) = self.view_and_queue(task, q);
         rq::requeue(&k, queue, view, running);
         self.core.cpus[cpu].h_nr_delayed -= 1;
-        let view = &self.views[task as usize];
-        rq::est_enqueue(&k, &mut self.core.cpus[cpu], view);
-        false
-    }
-
-    /// [`rq::dequeue_delayed`] where `task` may be in a group.
-    pub fn dequeue_delayed_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let root = &mut self.core.cpus[cpu];
-            return rq::dequeue_delayed(&k, root, &mut self.views[task as usize], running);
-        }
-        let running = self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        let changed = rq::dequeue_delayed(&k, queue, view, running);
-        self.core.cpus[cpu].h_nr_delayed -= 1;
-        self.told(q, changed);
-        self.count_task(cpu, task, -1);
+        let world = self.world();
+        let view = &world.views[task as usize];
+        rq::est_enqueue(&k, &mut world.core.cpus[cpu], view);
         false
     }
 
@@ -218,8 +135,9 @@ impl Sim<'_> {
         let q = self.queue_of(cpu, task);
         let k = self.core.params;
         if q == cpu {
-            let view = &mut self.views[task as usize];
-            return rq::update_curr(&k, &mut self.core.cpus[cpu], view);
+            let world = self.world();
+            let view = &mut world.views[task as usize];
+            return rq::update_curr(&k, &mut world.core.cpus[cpu], view);
         }
         self.group_refreshes(q);
         let (view, queue) = self.view_and_queue(task, q);
@@ -233,8 +151,9 @@ impl Sim<'_> {
         let q = self.queue_of(cpu, task);
         let k = self.core.params;
         if q == cpu {
-            let view = &mut self.views[task as usize];
-            return rq::set_next(&k, &mut self.core.cpus[cpu], view);
+            let world = self.world();
+            let view = &mut world.views[task as usize];
+            return rq::set_next(&k, &mut world.core.cpus[cpu], view);
         }
         self.group_refreshes(q);
         let (view, queue) = self.view_and_queue(task, q);
@@ -251,7 +170,10 @@ impl Sim<'_> {
         }
         let k = self.core.params;
         match q == cpu {
-            true => rq::init_util(&k, &self.core.cpus[cpu], &mut self.views[task as usize]),
+            true => {
+                let world = self.world();
+                rq::init_util(&k, &world.core.cpus[cpu], &mut world.views[task as usize])
+            }
             false => {
                 let (view, queue) = self.view_and_queue(task, q);
                 rq::init_util(&k, queue, view);
@@ -262,10 +184,11 @@ impl Sim<'_> {
     /// A sleeper leaves its old queue on `cpu` ([`rq::remove`]).
     pub fn remove_signals(&mut self, cpu: usize, task: u32) {
         let q = self.queue_of(cpu, task);
-        let k = &self.core.params;
+        let world = self.world();
+        let k = &world.core.params;
         if q == cpu {
-            let queue = &mut self.core.cpus[cpu];
-            return rq::remove(k, queue, &mut self.views[task as usize]);
+            let queue = &mut world.core.cpus[cpu];
+            return rq::remove(k, queue, &mut world.views[task as usize]);
         }
         let k = *k;
         let (view, queue) = self.view_and_queue(task, q);
@@ -289,38 +212,13 @@ impl Sim<'_> {
             .last_update_time
     }
 
-    pub(super) fn group_rules(&self) -> TaskGroups {
-        let rules = self.kernel.task_groups;
-        rules.expect("a run with groups is one of a kernel with groups")
-    }
-
     fn view_and_queue(
         &mut self,
         task: u32,
         q: usize,
     ) -> (&mut alight_policy::Task, &mut alight_policy::Cpu) {
         let queue = &mut self.groups.queues[q - self.groups.cpus];
-        (&mut self.views[task as usize], &mut queue.view)
-    }
-
-    /// The signals of a group's entity and of the queue of `cpu` come up to now
-    /// (`update_load_avg`).
-    pub(super) fn refresh_entity(&mut self, cpu: usize, entity: u32) {
-        let running = self.groups.roots[cpu].curr == entity;
-        let queued = self.on_queue(entity);
-        let runnable = self.group_queue(entity).runnable;
-        let root_runs = self.runs_in(cpu);
-        let root = &mut self.core.cpus[cpu];
-        let now = (root.clock_pelt - root.lost_idle_time).max(1);
-        let view = &mut self.views[entity as usize];
-        if pelt::accumulate(&mut view.pelt, now, queued.into(), runnable, running.into()) {
-            pelt::average(&mut view.pelt, view.weight.into());
-        }
-        let changed = rq::refresh(&self.core.params, root, root_runs);
-        if self.propagate(cpu, entity) || changed {
-            self.cpufreq_update(cpu);
-        }
-        self.signals_changed(cpu);
+        (&mut self.power.views[task as usize], &mut queue.view)
     }
 
     /// What the entity counts as runnable from now on (`se_update_runnable`).
@@ -339,9 +237,9 @@ impl Sim<'_> {
             return false;
         }
         let came = std::mem::take(&mut queue.prop_sum);
-        let (sums, old_sums) = (self.core.params.sums, rules.old_sums);
-        let root = &mut self.core.cpus[cpu].cfs;
-        let view = &mut self.views[entity as usize];
+        let (sums, old_sums) = (self.power.core.params.sums, rules.old_sums);
+        let root = &mut self.power.world.core.cpus[cpu].cfs;
+        let view = &mut self.power.world.views[entity as usize];
         let (own, below, weight) = (&mut view.pelt, &queue.view.cfs, view.weight);
         let divider = match old_sums {
             true => MAX,
@@ -416,7 +314,7 @@ impl Sim<'_> {
         let limited = rules.tells_rarely;
         let nr = q - self.groups.cpus;
         let queue = &mut self.groups.queues[nr];
-        if limited && self.now - queue.contributed_at < TELL_NS {
+        if limited && self.power.now - queue.contributed_at < TELL_NS {
             return;
         }
         let load = u64::from(queue.view.cfs.load_avg);
@@ -433,7 +331,7 @@ impl Sim<'_> {
             group.load_avg = group.load_avg - queue.contribution + load;
             group.runnable_avg = group.runnable_avg - queue.runnable_contribution + runnable;
             (queue.contribution, queue.runnable_contribution) = (load, runnable);
-            queue.contributed_at = self.now;
+            queue.contributed_at = self.power.now;
         }
     }
 
@@ -443,24 +341,6 @@ impl Sim<'_> {
             let queue = &mut self.groups.queues[nr * self.groups.cpus + cpu];
             group.load_avg -= std::mem::take(&mut queue.contribution);
             group.runnable_avg -= std::mem::take(&mut queue.runnable_contribution);
-        }
-    }
-
-    /// Lets the load of the groups on `cpu` decay to now; its own queue is refreshed
-    /// behind it (`__update_blocked_fair`).
-    pub fn groups_refresh_blocked(&mut self, cpu: usize) {
-        for nr in 0..self.groups.groups.len() {
-            let at = nr * self.groups.cpus + cpu;
-            let running = self.group_refreshes(self.groups.cpus + at);
-            let queue = &mut self.groups.queues[at];
-            let changed = rq::refresh(&self.core.params, &mut queue.view, running);
-            let propagates = queue.propagate;
-            self.told(self.groups.cpus + at, changed);
-            let entity = (self.groups.tasks + at) as u32;
-            let signals = &self.views[entity as usize].pelt;
-            if signals.load_avg != 0 || signals.util_avg != 0 || propagates {
-                self.refresh_entity(cpu, entity);
-            }
         }
     }
 
@@ -500,6 +380,152 @@ impl Sim<'_> {
         }
         self.views[task].pelt.load_avg = self.task_h_load(task as u32);
         Some(was)
+    }
+}
+
+impl Balancer<'_> {
+    /// Counts `task` in (`sign` 1) or out (-1) on the CPU's own queue, in a group or not.
+    fn count_task(&mut self, cpu: usize, task: u32, sign: i32) {
+        self.pack_update_signals(cpu);
+        let entity = self.root_entity(cpu, task);
+        let idle = |e: u32| self.views[e as usize].class == class::IDLE;
+        let idle = sign * i32::from(idle(task) || idle(entity));
+        let root = &mut self.core.cpus[cpu];
+        root.nr_running = root.nr_running.wrapping_add_signed(sign);
+        root.h_nr_running = root.h_nr_running.wrapping_add_signed(sign);
+        root.h_nr_idle = root.h_nr_idle.wrapping_add_signed(idle);
+    }
+
+    /// [`rq::enqueue`] where `task` may be in a group.
+    pub fn enqueue_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::enqueue(
+                &world.core.params,
+                root,
+                &mut world.views[task as usize],
+                running,
+            );
+        }
+        let running = self.group_refreshes(q);
+        let view = &mut self.queues.power.world.views[task as usize];
+        let comes = view.pelt.last_update_time == 0;
+        let queue = &mut self.queues.groups.queues[q - self.queues.groups.cpus];
+        let changed = rq::enqueue(
+            &self.queues.power.world.core.params,
+            &mut queue.view,
+            view,
+            running,
+        );
+        let (params, root, view) = self.rq_and_task(cpu, task);
+        rq::est_enqueue(params, root, view);
+        if comes {
+            self.group_propagates(q, task, 1);
+        }
+        self.told(q, changed);
+        self.count_task(cpu, task, 1);
+        false
+    }
+
+    /// [`rq::dequeue`] of the current `task`, which may be in a group.
+    pub fn dequeue_grouped(&mut self, cpu: usize, task: u32, sleeps: bool) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        let world = self.world();
+        let view = &mut world.views[task as usize];
+        if q == cpu {
+            return rq::dequeue(&k, &mut world.core.cpus[cpu], view, true, true, sleeps);
+        }
+        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
+        self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        let changed = rq::dequeue(&k, queue, view, true, true, sleeps);
+        self.told(q, changed);
+        self.count_task(cpu, task, -1);
+        false
+    }
+
+    /// [`rq::detach`] where `task` may be in a group.
+    pub fn detach_grouped(&mut self, cpu: usize, task: u32) {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::detach(&k, root, &mut world.views[task as usize], running);
+        }
+        let world = self.world();
+        let view = &mut world.views[task as usize];
+        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
+        let running = self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        rq::detach(&k, queue, view, running);
+        self.group_propagates(q, task, -1);
+        self.told(q, true);
+        self.count_task(cpu, task, -1);
+    }
+
+    /// [`rq::dequeue_delayed`] where `task` may be in a group.
+    pub fn dequeue_delayed_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::dequeue_delayed(&k, root, &mut world.views[task as usize], running);
+        }
+        let running = self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        let changed = rq::dequeue_delayed(&k, queue, view, running);
+        self.core.cpus[cpu].h_nr_delayed -= 1;
+        self.told(q, changed);
+        self.count_task(cpu, task, -1);
+        false
+    }
+
+    /// The signals of a group's entity and of the queue of `cpu` come up to now
+    /// (`update_load_avg`).
+    pub(super) fn refresh_entity(&mut self, cpu: usize, entity: u32) {
+        let running = self.groups.roots[cpu].curr == entity;
+        let queued = self.on_queue(entity);
+        let runnable = self.group_queue(entity).runnable;
+        let root_runs = self.runs_in(cpu);
+        let world = self.world();
+        let root = &mut world.core.cpus[cpu];
+        let now = (root.clock_pelt - root.lost_idle_time).max(1);
+        let view = &mut world.views[entity as usize];
+        if pelt::accumulate(&mut view.pelt, now, queued.into(), runnable, running.into()) {
+            pelt::average(&mut view.pelt, view.weight.into());
+        }
+        let changed = rq::refresh(&world.core.params, root, root_runs);
+        if self.propagate(cpu, entity) || changed {
+            self.cpufreq_update(cpu);
+        }
+        self.signals_changed(cpu);
+    }
+
+    /// Lets the load of the groups on `cpu` decay to now; its own queue is refreshed
+    /// behind it (`__update_blocked_fair`).
+    pub fn groups_refresh_blocked(&mut self, cpu: usize) {
+        for nr in 0..self.groups.groups.len() {
+            let at = nr * self.groups.cpus + cpu;
+            let q = self.groups.cpus + at;
+            let running = self.group_refreshes(q);
+            let queue = &mut self.queues.groups.queues[at];
+            let changed = rq::refresh(&self.queues.power.core.params, &mut queue.view, running);
+            let propagates = queue.propagate;
+            self.told(q, changed);
+            let entity = (self.groups.tasks + at) as u32;
+            let signals = &self.views[entity as usize].pelt;
+            if signals.load_avg != 0 || signals.util_avg != 0 || propagates {
+                self.refresh_entity(cpu, entity);
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
+use crate::layers::Sim;
 use crate::testbed::{Given, MS, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;
 

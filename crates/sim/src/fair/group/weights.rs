@@ -7,13 +7,13 @@ use crate::fair::eevdf::rescale;
 use crate::fair::weight::inverse_of_sum;
 use crate::fair::{NICE_0_FINE, Order};
 use crate::kernel::{Protection, Shares};
-use crate::state::Sim;
+use crate::layers::{Balancer, Queues};
 use alight_policy::rq;
 
-impl Sim<'_> {
+impl Queues<'_> {
     /// The queue's weight follows what groups have of it (`scale_load_down` of the sum).
     pub(super) fn count_weight(&mut self, cpu: usize) {
-        let (root, view) = (&mut self.groups.roots[cpu], &mut self.core.cpus[cpu]);
+        let (root, view) = (&mut self.groups.roots[cpu], &mut self.power.core.cpus[cpu]);
         let tasks = view.weight - root.weight;
         let fine = (u64::from(tasks) << FINE) + root.fine;
         view.weight = match fine {
@@ -21,24 +21,6 @@ impl Sim<'_> {
             fine => scale_down(fine),
         };
         root.weight = view.weight - tasks;
-    }
-
-    /// The share of the group's weight that its entity on `cpu` gets
-    /// (`calc_group_shares`, `update_cfs_group`).
-    pub(super) fn update_group(&mut self, cpu: usize, entity: u32) {
-        let (group, queue) = (self.group_of(entity), self.group_queue(entity));
-        let eevdf = self.tunables.order == Order::Eevdf;
-        if eevdf && self.tunables.eevdf.empty_group_keeps_weight && queue.view.weight == 0 {
-            return;
-        }
-        let load = u64::from(queue.view.weight.max(queue.view.cfs.load_avg));
-        let all = group.load_avg - queue.contribution + load;
-        let shares = self.shares_of(entity);
-        let share = (shares * load).checked_div(all);
-        let share = share.unwrap_or(0).clamp(MIN_SHARES, shares);
-        if !eevdf || share != queue.weight {
-            self.reweight_group(cpu, entity, share);
-        }
     }
 
     /// What the group of `entity` has to spread over its CPUs (`calc_smp_shares`, `calc_concur_shares`).
@@ -64,39 +46,6 @@ impl Sim<'_> {
         let queue = self.group_queue(entity);
         let part = NICE_0_FINE * own / (u64::from(queue.view.weight) << FINE);
         (part.max(MIN_SHARES) * queue.weight / NICE_0_FINE).max(MIN_SHARES)
-    }
-
-    /// Gives a group's entity another weight, in the finer unit (`reweight_entity`).
-    pub(super) fn reweight_group(&mut self, cpu: usize, entity: u32, weight: u64) {
-        let old = self.group_queue(entity).weight;
-        let queued = self.on_queue(entity);
-        let eevdf = self.tunables.order == Order::Eevdf;
-        let mut place = None;
-        if queued && eevdf && self.groups.nested {
-            place = Some(self.lift(cpu, entity));
-        }
-        let fine = scale_down(weight);
-        rq::reweight(
-            &self.core.params,
-            &mut self.core.cpus[cpu],
-            &mut self.views[entity as usize],
-            fine,
-        );
-        self.tasks[entity as usize].inv_weight = inverse_of_sum(fine);
-        self.group_queue_mut(entity).weight = weight;
-        if queued {
-            let root = &mut self.groups.roots[cpu];
-            root.fine = root.fine - old + weight;
-            self.count_weight(cpu);
-        }
-        if eevdf && self.groups.nested {
-            let e = self.entity_mut(entity);
-            e.lag = rescale(e.lag, old, weight);
-        }
-        if let Some(place) = place {
-            self.set_down(cpu, entity, place, (old, weight));
-        }
-        self.signals_changed(cpu);
     }
 
     /// Takes a queued entity, a group or the current task, off its place in the tree of `cpu`: where
@@ -139,6 +88,60 @@ impl Sim<'_> {
         if self.fair_curr(cpu) != entity {
             self.queue_in(cpu, entity);
         }
+    }
+}
+
+impl Balancer<'_> {
+    /// The share of the group's weight that its entity on `cpu` gets
+    /// (`calc_group_shares`, `update_cfs_group`).
+    pub(super) fn update_group(&mut self, cpu: usize, entity: u32) {
+        let (group, queue) = (self.group_of(entity), self.group_queue(entity));
+        let eevdf = self.tunables.order == Order::Eevdf;
+        if eevdf && self.tunables.eevdf.empty_group_keeps_weight && queue.view.weight == 0 {
+            return;
+        }
+        let load = u64::from(queue.view.weight.max(queue.view.cfs.load_avg));
+        let all = group.load_avg - queue.contribution + load;
+        let shares = self.shares_of(entity);
+        let share = (shares * load).checked_div(all);
+        let share = share.unwrap_or(0).clamp(MIN_SHARES, shares);
+        if !eevdf || share != queue.weight {
+            self.reweight_group(cpu, entity, share);
+        }
+    }
+
+    /// Gives a group's entity another weight, in the finer unit (`reweight_entity`).
+    pub(super) fn reweight_group(&mut self, cpu: usize, entity: u32, weight: u64) {
+        let old = self.group_queue(entity).weight;
+        let queued = self.on_queue(entity);
+        let eevdf = self.tunables.order == Order::Eevdf;
+        let mut place = None;
+        if queued && eevdf && self.groups.nested {
+            place = Some(self.lift(cpu, entity));
+        }
+        let fine = scale_down(weight);
+        let world = self.world();
+        rq::reweight(
+            &world.core.params,
+            &mut world.core.cpus[cpu],
+            &mut world.views[entity as usize],
+            fine,
+        );
+        self.tasks[entity as usize].inv_weight = inverse_of_sum(fine);
+        self.group_queue_mut(entity).weight = weight;
+        if queued {
+            let root = &mut self.groups.roots[cpu];
+            root.fine = root.fine - old + weight;
+            self.count_weight(cpu);
+        }
+        if eevdf && self.groups.nested {
+            let e = self.entity_mut(entity);
+            e.lag = rescale(e.lag, old, weight);
+        }
+        if let Some(place) = place {
+            self.set_down(cpu, entity, place, (old, weight));
+        }
+        self.signals_changed(cpu);
     }
 }
 

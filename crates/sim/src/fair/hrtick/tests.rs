@@ -2,8 +2,8 @@
 //! The timer that ends turns, on one CPU of Linux 7.2: slices of 0.7 ms, ticks every 4 ms.
 
 use super::ENTRY;
+use crate::layers::Sim;
 use crate::queue::NEVER;
-use crate::state::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, workload};
 use alight_machine::Governor;
 use alight_workload::program::Op;

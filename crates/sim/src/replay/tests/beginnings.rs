@@ -2,7 +2,8 @@
 //! Tasks that were there before the recording began.
 
 use super::{mark, run, wake};
-use crate::state::{Life, Sim};
+use crate::layers::Sim;
+use crate::state::Life;
 use crate::testbed::{MS, Record, begin_on, begin_recorded, begin_under, machine, task, workload};
 use alight_machine::Governor;
 use alight_workload::program::{Begins, Op, Workload};

@@ -2,7 +2,7 @@
 //! Where the kernels with CFS differ: one rule a test, all bases a table.
 
 use super::{hogs, put, queue};
-use crate::state::Sim;
+use crate::layers::Sim;
 use crate::testbed::{Given, MS, US, begin_on, machine, workload};
 use crate::timeline::NONE;
 use alight_workload::program::Policy;

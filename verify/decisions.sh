@@ -32,7 +32,7 @@ mapfile -t KERNELS < <(amd64_kernels)
 KERNELS+=("${ARM64_KERNELS[@]}")
 PROGRAMS=(sysbench stress-ng rt-app)
 # Decisions that the recordings of a kernel must hold together to count.
-LEAST_DECISIONS=300000
+LEAST_DECISIONS=250000
 # Those of them that energy must have made where there is an energy model.
 LEAST_EAS=4000
 # Of the longest part of the load, in the guest; the arm64 machines have fewer CPUs. With less than 3 a

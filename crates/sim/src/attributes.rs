@@ -4,7 +4,7 @@
 use crate::classes::Class;
 use crate::exec::Effect;
 use crate::fair::{self, Order};
-use crate::layers::{Balancer, Programs, World};
+use crate::layers::{Programs, Queues, World};
 use crate::uclamp_sum;
 use alight_policy::rq;
 
@@ -19,7 +19,7 @@ impl World<'_> {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     #[cfg(test)]
     pub fn reweight_current(&mut self, cpu: usize, nice: i8) {
         let task = self.cpus[cpu].curr as usize;

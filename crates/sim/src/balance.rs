@@ -49,10 +49,11 @@ pub(super) mod tests;
 pub(crate) use cache_aware::CacheAware;
 pub(crate) use groups::cpu_util;
 pub(crate) use itmt::{Itmt, describe};
-pub(crate) use pack::Packing;
+pub(crate) use pack::{Packing, keeps_signals_2013};
 
 use crate::kernel::{Bounds, MisfitStatus};
 use crate::layers::{Balancer, Queues, World};
+use crate::occupancy::{Count, Occupancy};
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
@@ -105,8 +106,8 @@ struct Level {
 #[repr(C)]
 #[derive(Debug, Clone)]
 pub(crate) struct CpuBalance {
-    /// What [`Balancer::rq_changed`] last saw.
-    count: Count,
+    /// What [`World::rq_changed`] last saw.
+    pub(crate) count: Count,
     /// Load of a current task that is too big for the CPU, else 0.
     misfit_load: u32,
     /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
@@ -146,42 +147,10 @@ impl Default for CpuBalance {
     }
 }
 
-/// Running tasks and idle CPUs of a CPU or a group, kept as they change: what
-/// most attempts are decided by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Count {
-    nr_running: u32,
-    idle_cpus: u32,
-}
-
-impl Count {
-    /// Both in one word, which a change of both is added to at once. No count
-    /// falls below 0, so what a negative change carries out of the lower half
-    /// meets what it carries into the upper.
-    #[inline]
-    fn packed(self) -> u64 {
-        u64::from(self.idle_cpus) << 32 | u64::from(self.nr_running)
-    }
-
-    #[inline]
-    fn unpacked(both: u64) -> Self {
-        Count {
-            nr_running: both as u32,
-            idle_cpus: (both >> 32) as u32,
-        }
-    }
-
-    /// Adds the difference of two packed counts.
-    #[inline]
-    fn step(&mut self, change: u64) {
-        *self = Count::unpacked(self.packed().wrapping_add(change));
-    }
-}
-
 /// A table of the groups of the placement core, or of its caches; built anew with them.
-fn of_groups<T>(items: Vec<T>) -> Table<T> {
-    // SAFETY: `Nohz`, which alone has such tables, looks up groups and caches that places and
-    // domains of the core lead to.
+pub(crate) fn of_groups<T>(items: Vec<T>) -> Table<T> {
+    // SAFETY: `Nohz` and `Occupancy`, which alone have such tables, look up groups and caches that
+    // places and domains of the core lead to.
     unsafe { Table::new(items) }
 }
 
@@ -198,14 +167,6 @@ pub(crate) struct Nohz {
     next_balance: u64,
     /// Jiffies.
     next_blocked: u64,
-    /// Some CPU had two tasks since the top domain was last looked at (`rd->overload`).
-    overload: bool,
-    /// CPUs for which `idle_cpu()` holds.
-    idle_cpus: Mask,
-    /// CPUs with a task, running or waiting.
-    runnable: Mask,
-    /// Of each group of [`alight_policy::Core::groups`].
-    counts: Table<Count>,
     sums: sums::Sums,
     /// When each group's capacity is due to be summed again, jiffies (`sgc->next_update`).
     next_update: Table<u64>,
@@ -238,10 +199,6 @@ impl Default for Nohz {
             needs_update: false,
             next_balance: 0,
             next_blocked: 0,
-            overload: false,
-            idle_cpus: Mask::EMPTY,
-            runnable: Mask::EMPTY,
-            counts: of_groups(Vec::new()),
             sums: sums::Sums::new(0, 0),
             next_update: of_groups(Vec::new()),
             blocked: Mask::EMPTY,
@@ -321,12 +278,6 @@ impl World<'_> {
         of_groups(domains)
     }
 
-    /// `idle_cpu()`: idles, and nothing is on its way to it.
-    #[inline]
-    fn is_idle(&self, cpu: usize) -> bool {
-        self.cpus[cpu].balance.count.idle_cpus != 0
-    }
-
     /// Has time for fair tasks on `cpu` shrunk below what `pct` tolerates (`check_cpu_capacity`)?
     #[inline]
     fn capacity_reduced(&self, cpu: usize, pct: u32) -> bool {
@@ -380,10 +331,10 @@ impl Balancer<'_> {
         let now = self.jiffies();
         let nr = self.cpus.len();
         let hz = 1_000_000_000 / self.tunables.tick;
+        self.occupancy = Occupancy::of(self.core.groups.len());
         self.nohz = Nohz {
             next_balance: now,
             next_blocked: now,
-            counts: of_groups(vec![Count::default(); self.core.groups.len()]),
             sums: sums::Sums::new(nr, self.core.groups.len()),
             next_update: of_groups(vec![now; self.core.groups.len()]),
             words: nr.div_ceil(64),
@@ -407,45 +358,12 @@ impl Balancer<'_> {
         self.itmt_init();
     }
 
-    /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
-    /// `ttwu_pending`, which has just been made in its view
-    /// (`add_nr_running`, `sub_nr_running`, and what `idle_cpu` reads).
-    #[inline]
-    pub fn rq_changed(&mut self, cpu: usize) {
-        let view = &self.core.cpus[cpu];
-        let busy = view.curr_is_idle == 0 || view.ttwu_pending != 0;
-        let count = Count {
-            nr_running: view.nr_running,
-            idle_cpus: u32::from(view.nr_running == 0 && !busy),
-        };
-        let balance = &mut self.cpus[cpu].balance;
-        let was = std::mem::replace(&mut balance.count, count);
-        let change = count.packed().wrapping_sub(was.packed());
-        if change == 0 {
-            return;
-        }
-        let world = self.world();
-        let stats = &mut world.cpus[cpu].stats;
-        stats.runnable_ns += u64::from(was.nr_running) * (world.now - stats.runnable_since);
-        stats.runnable_since = world.now;
-        let nohz = &mut self.nohz;
-        nohz.overload |= count.nr_running >= 2 && was.nr_running < 2;
-        nohz.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
-        nohz.runnable.assign(cpu as u32, count.nr_running != 0);
-        // What it expects of its tasks has changed with them.
-        nohz.sums.mark(cpu);
-        let place = &self.queues.core.places[cpu];
-        for &group in &place.group[..place.nr_domains as usize] {
-            nohz.counts[group as usize].step(change);
-        }
-    }
-
-    /// Do the counts kept by [`Balancer::rq_changed`] and the sums agree with the views?
+    /// Do the counts kept by [`World::rq_changed`] and the sums agree with the views?
     ///
     /// # Errors
     /// What differs.
     pub fn balance_check(&self) -> Result<(), String> {
-        for (index, &kept) in self.nohz.counts.iter().enumerate() {
+        for (index, &kept) in self.occupancy.groups.iter().enumerate() {
             let found = self.count(index, &Mask::EMPTY);
             if kept != found {
                 return Err(format!("group {index} holds {found:?}, counted {kept:?}"));

@@ -36,18 +36,13 @@ mod tests;
 use crate::build::{Attributes, DlParams, Realtime};
 use crate::feasible::about;
 use crate::kernel::Throttle;
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
+use crate::state::{DEADLINE, FAIR};
 use crate::sysctl::RtLimit;
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_machine::CpuSet;
 use alight_policy::{Mask, pelt};
-
-/// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
-/// tasks, and CPUs without real-time tasks, are here.
-pub(crate) const FAIR: u8 = 100;
-/// SCHED_DEADLINE, before all real-time priorities, which are 1 more than `p->prio`.
-const DEADLINE: u8 = 0;
 
 /// The class that a task goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +62,7 @@ impl Class {
         }
     }
 
-    fn prio(self) -> u8 {
+    pub fn prio(self) -> u8 {
         match self {
             Class::Deadline(_) => DEADLINE,
             Class::Realtime(rt) => rt.prio + 1,
@@ -83,8 +78,6 @@ impl Class {
 /// A task, as the class keeps it.
 #[derive(Debug, Clone, Copy)]
 struct RtTask {
-    /// 100 less the real-time priority that was asked for, [`DEADLINE`] or [`FAIR`].
-    prio: u8,
     /// SCHED_RR.
     round_robin: bool,
     /// Lower clamp of utilization, if one was asked for.
@@ -163,7 +156,6 @@ impl Classes {
         let used = dl_used || all().any(|a| a.realtime.is_some());
         let slice = rt::slice_ticks(hz);
         let task = |a: &Attributes| RtTask {
-            prio: Class::of(a).prio(),
             round_robin: Class::of(a).is_round_robin(),
             clamp_min: a.uclamp_min,
             slice,
@@ -225,32 +217,6 @@ impl Classes {
 }
 
 impl Queues<'_> {
-    /// `p->prio` of a task or, for [`NONE`], of an idle one.
-    #[inline]
-    fn prio(&self, task: u32) -> u8 {
-        match self.classes.tasks.get(task as usize) {
-            Some(t) => t.prio,
-            None => FAIR,
-        }
-    }
-
-    /// Is `task` in the real-time class?
-    #[inline]
-    pub fn is_rt(&self, task: u32) -> bool {
-        self.classes.used && self.prio(task) != FAIR
-    }
-
-    /// Is the current task of `cpu` in the real-time class?
-    #[inline]
-    pub fn curr_is_rt(&self, cpu: usize) -> bool {
-        self.classes.used && self.prio(self.cpus[cpu].curr) != FAIR
-    }
-
-    /// Priority of a task in traces; `None` in the fair class.
-    pub fn rt_prio(&self, task: u32) -> Option<i32> {
-        self.is_rt(task).then(|| i32::from(self.prio(task)) - 1)
-    }
-
     /// A task asks for a lower clamp.
     pub fn set_clamp(&mut self, task: usize, clamp_min: Option<u32>) {
         if self.classes.used && clamp_min.is_some() {
@@ -369,9 +335,7 @@ impl Queues<'_> {
             None => (q.nr, q.counted),
         }
     }
-}
 
-impl Balancer<'_> {
     /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
     pub fn class_timer(&mut self, cpu: usize, timer: u32) {
         let server = (timer as usize).checked_sub(self.classes.server_timers());
@@ -397,8 +361,8 @@ impl Balancer<'_> {
             }
         }
         self.cpus[cpu].curr = NONE;
+        self.tasks[task as usize].prio = new;
         let t = &mut self.classes.tasks[task as usize];
-        t.prio = new;
         t.round_robin = to.is_round_robin();
         let realtime = matches!(to, Class::Realtime(_));
         let clamp = t.clamp_min.unwrap_or(default_clamp(realtime));

@@ -17,7 +17,7 @@
 use crate::demand::Demand;
 use crate::energy_model;
 use crate::kernel::{Hold, RateLimit};
-use crate::layers::{Balancer, Power, Queues};
+use crate::layers::{Power, Queues};
 use crate::pressure::Limits;
 use crate::queue::NEVER;
 use crate::state::Phase;
@@ -409,6 +409,28 @@ impl Power<'_> {
             self.core.cpus[cpu].freq_scale = scale as u32;
         }
     }
+
+    /// A deadline task begins to need bandwidth on `cpu`: the frequency does not wait
+    /// for the rate limit (`ignore_dl_rate_limit`).
+    pub fn cpufreq_hurries(&mut self, cpu: usize) {
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let sugov = &mut self.freq[domain].sugov;
+        sugov.next_update_at = 0;
+        sugov.limits_changed = true;
+        self.cpufreq_update(cpu);
+    }
+
+    /// The utilization of the queue of `cpu` may have changed
+    /// (`cpufreq_update_util`).
+    #[inline]
+    pub fn cpufreq_update(&mut self, cpu: usize) {
+        self.signals_changed(cpu);
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let freq = &self.freq[domain];
+        if freq.dynamic && freq.sugov.due(self.now) {
+            self.sugov_update(cpu, domain);
+        }
+    }
 }
 
 impl Queues<'_> {
@@ -447,30 +469,6 @@ impl Queues<'_> {
         for cpu in members.iter() {
             self.trace_frequency(cpu, khz);
             self.arm(cpu);
-        }
-    }
-}
-
-impl Balancer<'_> {
-    /// A deadline task begins to need bandwidth on `cpu`: the frequency does not wait
-    /// for the rate limit (`ignore_dl_rate_limit`).
-    pub fn cpufreq_hurries(&mut self, cpu: usize) {
-        let domain = self.cpus[cpu].freq_domain as usize;
-        let sugov = &mut self.freq[domain].sugov;
-        sugov.next_update_at = 0;
-        sugov.limits_changed = true;
-        self.cpufreq_update(cpu);
-    }
-
-    /// The utilization of the queue of `cpu` may have changed
-    /// (`cpufreq_update_util`).
-    #[inline]
-    pub fn cpufreq_update(&mut self, cpu: usize) {
-        self.signals_changed(cpu);
-        let domain = self.cpus[cpu].freq_domain as usize;
-        let freq = &self.freq[domain];
-        if freq.dynamic && freq.sugov.due(self.now) {
-            self.sugov_update(cpu, domain);
         }
     }
 }

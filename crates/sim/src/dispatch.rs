@@ -3,7 +3,7 @@
 //! the way into and out of idle.
 
 use crate::exec::TIMER_SLACK;
-use crate::layers::{Balancer, Power, Programs, Sim, World};
+use crate::layers::{Balancer, Power, Programs, Queues, Sim, World};
 use crate::queue::NEVER;
 use crate::state::{Life, Phase};
 use crate::timeline::NONE;
@@ -127,23 +127,7 @@ impl Power<'_> {
     }
 }
 
-impl Balancer<'_> {
-    /// All CPUs enter idle for the first time.
-    pub fn boot(&mut self) {
-        for cpu in 0..self.cpus.len() {
-            self.settle(cpu);
-            self.arm(cpu);
-        }
-    }
-
-    /// Enters an idle state, behind the kernel work that is still charged.
-    pub fn settle(&mut self, cpu: usize) {
-        let work = std::mem::take(&mut self.cpus[cpu].steal);
-        self.cpus[cpu].phase = Phase::Idle;
-        self.thread_rests(cpu);
-        self.idle_enter(cpu, work);
-    }
-
+impl Queues<'_> {
     /// The task to run next, or [`NONE`], class by class; `stays`: the current one
     /// is still runnable.
     #[inline]
@@ -165,6 +149,24 @@ impl Balancer<'_> {
         alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
         self.core.cpus[cpu].curr_is_idle = 1;
         self.rq_changed(cpu);
+    }
+}
+
+impl Balancer<'_> {
+    /// All CPUs enter idle for the first time.
+    pub fn boot(&mut self) {
+        for cpu in 0..self.cpus.len() {
+            self.settle(cpu);
+            self.arm(cpu);
+        }
+    }
+
+    /// Enters an idle state, behind the kernel work that is still charged.
+    pub fn settle(&mut self, cpu: usize) {
+        let work = std::mem::take(&mut self.cpus[cpu].steal);
+        self.cpus[cpu].phase = Phase::Idle;
+        self.thread_rests(cpu);
+        self.idle_enter(cpu, work);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::cost::OpCost;
 use crate::exec::Effect;
-use crate::layers::{Power, Programs, Queues, World};
+use crate::layers::{Power, Programs, World};
 use crate::state::Task;
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
@@ -135,26 +135,7 @@ impl World<'_> {
     pub fn trace_hotplug(&mut self, cpu: usize, online: bool) {
         self.mix(Tag::Hotplug, cpu, online.into(), 0);
     }
-}
 
-impl Power<'_> {
-    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
-    pub fn trace_clocks(&mut self) {
-        if !self.detailed {
-            return;
-        }
-        let machine = self.machine;
-        for (domain, of) in machine.freq_domains.iter().enumerate() {
-            let khz = self.freq[domain].opp(machine, domain).khz;
-            for cpu in of.cpus.iter() {
-                self.emit(cpu, Event::Frequency { khz });
-                self.trace_rate(cpu);
-            }
-        }
-    }
-}
-
-impl Queues<'_> {
     /// The signals of a fair task on `cpu` were updated; `sleeps`: for the last time before it does.
     #[inline]
     pub fn sample(&mut self, cpu: usize, task: u32, sleeps: bool) {
@@ -201,29 +182,6 @@ impl Queues<'_> {
                     },
                 },
             },
-        }
-    }
-
-    #[inline(always)]
-    pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
-        self.stats.switches += 1;
-        self.mix(Tag::Switch, cpu, prev, next);
-        if !self.counting.places.is_empty() && next != NONE {
-            self.note_place(cpu, next);
-        }
-        if self.tracing {
-            let mut reached = self.reached(cpu);
-            if next != NONE {
-                // The tracepoint lies somewhere in the switch, which is charged already.
-                reached -= self.ns(cpu, self.costs(cpu).switch).div_ceil(2);
-            }
-            let event = Event::Switch {
-                prev: self.task_ref(prev),
-                prev_state,
-                next: self.task_ref(next),
-            };
-            self.emit_reached(cpu, reached, event);
-            self.trace_counters(cpu);
         }
     }
 
@@ -425,6 +383,46 @@ impl Queues<'_> {
         if self.tracing {
             let task = self.task_ref(task);
             self.emit(cpu, Event::Exit { task });
+        }
+    }
+}
+
+impl Power<'_> {
+    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
+    pub fn trace_clocks(&mut self) {
+        if !self.detailed {
+            return;
+        }
+        let machine = self.machine;
+        for (domain, of) in machine.freq_domains.iter().enumerate() {
+            let khz = self.freq[domain].opp(machine, domain).khz;
+            for cpu in of.cpus.iter() {
+                self.emit(cpu, Event::Frequency { khz });
+                self.trace_rate(cpu);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
+        self.stats.switches += 1;
+        self.mix(Tag::Switch, cpu, prev, next);
+        if !self.counting.places.is_empty() && next != NONE {
+            self.note_place(cpu, next);
+        }
+        if self.tracing {
+            let mut reached = self.reached(cpu);
+            if next != NONE {
+                // The tracepoint lies somewhere in the switch, which is charged already.
+                reached -= self.ns(cpu, self.costs(cpu).switch).div_ceil(2);
+            }
+            let event = Event::Switch {
+                prev: self.task_ref(prev),
+                prev_state,
+                next: self.task_ref(next),
+            };
+            self.emit_reached(cpu, reached, event);
+            self.trace_counters(cpu);
         }
     }
 }

@@ -5,7 +5,7 @@
 mod sleep;
 
 use crate::cost::OpCost;
-use crate::layers::{Balancer, Programs, Sim, World};
+use crate::layers::{Programs, Queues, Sim, World};
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
 use crate::state::Life;
@@ -104,7 +104,7 @@ impl World<'_> {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
         if self.tasks[task].children == 0 {
             return Effect::Done;

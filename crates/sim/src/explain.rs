@@ -227,6 +227,78 @@ impl World<'_> {
             Distance::Machine
         }
     }
+
+    /// A decision was made that is looked at: `cpu` wakes, or forks, `task`.
+    pub fn explained(
+        &mut self,
+        cpu: usize,
+        task: u32,
+        kind: Kind,
+        answer: Answer,
+        others: &[Answer],
+    ) {
+        let Some(mut explainer) = self.out.explainer.take() else {
+            return;
+        };
+        if explainer.wants == Wants::Told {
+            // As the decision itself is told: with the CPUs that the task is sent to.
+            let sent = |answer: &Answer| Answer {
+                cpu: self.sent_to(answer.cpu, task),
+                ..*answer
+            };
+            let others: Vec<Answer> = others.iter().map(sent).collect();
+            let because = explainer.because(sent(&answer).cpu, &others);
+            self.out.explainer = Some(explainer);
+            return self.trace_base(cpu, task, &others[0], &because);
+        }
+        let because = explainer.because(answer.cpu, others);
+        let prev_cpu = self.views[task as usize].prev_cpu;
+        let chosen = self.choice(cpu, prev_cpu, answer);
+        let base = self.choice(cpu, prev_cpu, others[0]);
+        explainer.waiting[task as usize] = match explainer.wants {
+            Wants::Told => Waiting::Nowhere,
+            Wants::Answers => {
+                let tally = &mut explainer.tally;
+                let new = kind == Kind::Fork;
+                Waiting::Counted(tally.count(&chosen, &base, &because, prev_cpu, new))
+            }
+            Wants::Decisions(_) => {
+                let view = &self.views[task as usize];
+                explainer.decisions.push(Decision {
+                    time_ns: self.now,
+                    comm: self.comms[task as usize].clone(),
+                    this_cpu: cpu as u32,
+                    prev_cpu,
+                    task_util_est: self.task_util_est(view),
+                    uclamp: (view.uclamp_min, view.uclamp_max),
+                    chosen,
+                    base,
+                    because,
+                    latency_ns: None,
+                    notes: explainer.notes.clone(),
+                });
+                Waiting::Decision(explainer.decisions.len() - 1)
+            }
+        };
+        self.out.explainer = Some(explainer);
+    }
+
+    /// `task` was woken, or is new, without a question: of another class, or still queued.
+    #[inline]
+    pub fn explain_unasked(&mut self, task: u32) {
+        let other_class = self.is_rt(task);
+        let world = self.world();
+        let Some(explainer) = &mut world.out.explainer else {
+            return;
+        };
+        explainer.waiting[task as usize] = Waiting::Nowhere;
+        if explainer.watches(&world.comms[task as usize], world.now) {
+            match other_class {
+                true => explainer.tally.other_class += 1,
+                false => explainer.tally.still_queued += 1,
+            }
+        }
+    }
 }
 
 impl Queues<'_> {
@@ -303,78 +375,6 @@ impl Queues<'_> {
             }
             queue.uclamp_min = queue.uclamp_min.max(view.uclamp_min as u16);
             queue.uclamp_max = queue.uclamp_max.max(view.uclamp_max as u16);
-        }
-    }
-
-    /// A decision was made that is looked at: `cpu` wakes, or forks, `task`.
-    pub fn explained(
-        &mut self,
-        cpu: usize,
-        task: u32,
-        kind: Kind,
-        answer: Answer,
-        others: &[Answer],
-    ) {
-        let Some(mut explainer) = self.out.explainer.take() else {
-            return;
-        };
-        if explainer.wants == Wants::Told {
-            // As the decision itself is told: with the CPUs that the task is sent to.
-            let sent = |answer: &Answer| Answer {
-                cpu: self.sent_to(answer.cpu, task),
-                ..*answer
-            };
-            let others: Vec<Answer> = others.iter().map(sent).collect();
-            let because = explainer.because(sent(&answer).cpu, &others);
-            self.out.explainer = Some(explainer);
-            return self.trace_base(cpu, task, &others[0], &because);
-        }
-        let because = explainer.because(answer.cpu, others);
-        let prev_cpu = self.views[task as usize].prev_cpu;
-        let chosen = self.choice(cpu, prev_cpu, answer);
-        let base = self.choice(cpu, prev_cpu, others[0]);
-        explainer.waiting[task as usize] = match explainer.wants {
-            Wants::Told => Waiting::Nowhere,
-            Wants::Answers => {
-                let tally = &mut explainer.tally;
-                let new = kind == Kind::Fork;
-                Waiting::Counted(tally.count(&chosen, &base, &because, prev_cpu, new))
-            }
-            Wants::Decisions(_) => {
-                let view = &self.views[task as usize];
-                explainer.decisions.push(Decision {
-                    time_ns: self.now,
-                    comm: self.comms[task as usize].clone(),
-                    this_cpu: cpu as u32,
-                    prev_cpu,
-                    task_util_est: self.task_util_est(view),
-                    uclamp: (view.uclamp_min, view.uclamp_max),
-                    chosen,
-                    base,
-                    because,
-                    latency_ns: None,
-                    notes: explainer.notes.clone(),
-                });
-                Waiting::Decision(explainer.decisions.len() - 1)
-            }
-        };
-        self.out.explainer = Some(explainer);
-    }
-
-    /// `task` was woken, or is new, without a question: of another class, or still queued.
-    #[inline]
-    pub fn explain_unasked(&mut self, task: u32) {
-        let other_class = self.is_rt(task);
-        let world = self.world();
-        let Some(explainer) = &mut world.out.explainer else {
-            return;
-        };
-        explainer.waiting[task as usize] = Waiting::Nowhere;
-        if explainer.watches(&world.comms[task as usize], world.now) {
-            match other_class {
-                true => explainer.tally.other_class += 1,
-                false => explainer.tally.still_queued += 1,
-            }
         }
     }
 }

@@ -21,7 +21,7 @@ use weight::NICE_0_FINE;
 pub(crate) use weight::{IDLE_WEIGHT, inverse, weight};
 
 use crate::kernel::{BuddiesCleared, PickedAgain, Preemption, WakeupTest};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::queue::NEVER;
 use crate::timeline::NONE;
 use crate::uclamp_sum;
@@ -54,6 +54,11 @@ impl World<'_> {
             t.slice_start = t.sum_exec;
         }
     }
+
+    #[inline]
+    fn curr_is_fair(&self, cpu: usize) -> bool {
+        self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu)
+    }
 }
 
 impl Queues<'_> {
@@ -75,11 +80,6 @@ impl Queues<'_> {
         if view.clock != world.now {
             rq::clock(view, world.now);
         }
-    }
-
-    #[inline]
-    fn curr_is_fair(&self, cpu: usize) -> bool {
-        self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu)
     }
 
     /// The current entity of queue `q` if it counts on the queue, else [`NONE`].
@@ -179,9 +179,7 @@ impl Queues<'_> {
     pub fn is_delayed(&self, task: u32) -> bool {
         self.tunables.order == Order::Eevdf && self.eevdf.is_delayed(task)
     }
-}
 
-impl Balancer<'_> {
     /// Charges the current task, if it is a fair one, the time it ran (`update_curr`).
     pub fn update_curr(&mut self, cpu: usize) {
         if self.curr_is_rt(cpu) {

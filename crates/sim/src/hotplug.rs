@@ -15,10 +15,10 @@
 //! of the root cpuset.
 
 use crate::api::Scenario;
-use crate::balance::Packing;
+use crate::balance::{Packing, keeps_signals_2013};
 use crate::build::views;
 use crate::fair::Tunables;
-use crate::layers::{Balancer, Programs, Sim, World};
+use crate::layers::{Balancer, Programs, Queues, Sim, World};
 use crate::queue::NEVER;
 use crate::state::{Life, Phase};
 use crate::timeline::NONE;
@@ -144,60 +144,7 @@ impl World<'_> {
     }
 }
 
-impl Balancer<'_> {
-    /// `cpu` comes back, if it is not there.
-    pub fn cpu_up(&mut self, cpu: usize) {
-        if self.hotplug.online.contains(cpu as u32) {
-            return;
-        }
-        self.hotplug.online.insert(cpu as u32);
-        let world = self.world();
-        let stats = &mut world.cpus[cpu].stats;
-        stats.offline_ns += world.now - stats.offline_since;
-        self.clock(cpu);
-        self.cpufreq_cpus_changed(cpu);
-        self.online_changed(self.hotplug.online.len() as usize);
-        if self.classes.used {
-            self.rt_online(cpu);
-        }
-        // The thread that brought it up has just gone to sleep.
-        self.core.cpus[cpu].idle_stamp = self.now.max(1);
-        let now = self.now;
-        let out = self.idle_leave(cpu, now);
-        self.idle_forgotten(cpu);
-        self.cpus[cpu].steal = out - self.now;
-        self.settle(cpu);
-        self.arm(cpu);
-        self.trace_hotplug(cpu, true);
-    }
-
-    /// The domains are built over the CPUs that are online, and what depends on
-    /// their number follows. `counted`: CPUs that were online when the queues last
-    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
-    /// at that time.
-    fn online_changed(&mut self, counted: usize) {
-        let (params, online) = (self.core.params, self.hotplug.online);
-        let new = views(self.machine, self.kernel, &params, online);
-        let new = new.expect("a part of a machine that could be built");
-        if self.core.params.pack != rule::PACK_NONE {
-            for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
-                kept.buddy = built.buddy;
-            }
-        }
-        // SAFETY: as the core before, see `Builder::finish`.
-        self.core.rebuilt(unsafe { new.stored() });
-        if self.core.params.pack != rule::PACK_NONE {
-            self.packing = Packing::new(&self.core);
-        }
-        self.tunables = Tunables {
-            hrtick: self.tunables.hrtick,
-            ..Tunables::new(self.kernel, counted, self.tunables.tick)
-        };
-        self.balance_rebuild();
-        let governor = self.hotplug.governor;
-        self.energy_model_init(governor);
-    }
-
+impl Queues<'_> {
     /// `migrate_tasks`: in the order in which they would have run.
     fn move_tasks_away(&mut self, cpu: usize) {
         loop {
@@ -246,6 +193,62 @@ impl Balancer<'_> {
         }
         self.idle_dead(cpu, work);
         self.arm(cpu);
+    }
+}
+
+impl Balancer<'_> {
+    /// `cpu` comes back, if it is not there.
+    pub fn cpu_up(&mut self, cpu: usize) {
+        if self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        self.hotplug.online.insert(cpu as u32);
+        let world = self.world();
+        let stats = &mut world.cpus[cpu].stats;
+        stats.offline_ns += world.now - stats.offline_since;
+        self.clock(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.online_changed(self.hotplug.online.len() as usize);
+        if self.classes.used {
+            self.rt_online(cpu);
+        }
+        // The thread that brought it up has just gone to sleep.
+        self.core.cpus[cpu].idle_stamp = self.now.max(1);
+        let now = self.now;
+        let out = self.idle_leave(cpu, now);
+        self.idle_forgotten(cpu);
+        self.cpus[cpu].steal = out - self.now;
+        self.settle(cpu);
+        self.arm(cpu);
+        self.trace_hotplug(cpu, true);
+    }
+
+    /// The domains are built over the CPUs that are online, and what depends on
+    /// their number follows. `counted`: CPUs that were online when the queues last
+    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
+    /// at that time.
+    fn online_changed(&mut self, counted: usize) {
+        let (params, online) = (self.core.params, self.hotplug.online);
+        let new = views(self.machine, self.kernel, &params, online);
+        let new = new.expect("a part of a machine that could be built");
+        if self.core.params.pack != rule::PACK_NONE {
+            for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
+                kept.buddy = built.buddy;
+            }
+        }
+        // SAFETY: as the core before, see `Builder::finish`.
+        self.core.rebuilt(unsafe { new.stored() });
+        if self.core.params.pack != rule::PACK_NONE {
+            self.packing = Packing::new(&self.core);
+            self.signals_2013 = keeps_signals_2013(&self.core);
+        }
+        self.tunables = Tunables {
+            hrtick: self.tunables.hrtick,
+            ..Tunables::new(self.kernel, counted, self.tunables.tick)
+        };
+        self.balance_rebuild();
+        let governor = self.hotplug.governor;
+        self.energy_model_init(governor);
     }
 }
 

@@ -21,6 +21,7 @@ use crate::fair::{Eevdf, Groups, Tunables};
 use crate::instruments::Instruments;
 use crate::kernel::Kernel;
 use crate::lifetime::Ends;
+use crate::occupancy::Occupancy;
 use crate::queue::Queue;
 use crate::state::{Cpu, MarkState, Task, WorkloadState};
 use crate::stats::{Histogram, Stats};
@@ -71,6 +72,8 @@ pub(crate) struct World<'a> {
     /// When the run ends, as far as that is known by now.
     pub end_at: u64,
     pub ends: Ends,
+    /// Some task may be of a class above the fair one.
+    pub above_fair: bool,
     pub check: bool,
     pub tracing: bool,
     /// The sink wants load tracking too.
@@ -97,6 +100,7 @@ pub(crate) struct World<'a> {
     pub preempted: u64,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
+    pub occupancy: Occupancy,
     pub hotplug: crate::hotplug::Hotplug,
     pub out: Output<'a>,
 }
@@ -131,6 +135,10 @@ pub(crate) struct Queues<'a> {
     pub classes: Classes,
     pub eevdf: Eevdf,
     pub groups: Groups,
+    /// Which caches processes prefer, and what is queued where they do.
+    pub cache_aware: crate::balance::CacheAware,
+    /// The queues keep the load signals of 2013 for packing.
+    pub signals_2013: bool,
 }
 
 /// Load balancing and wakeups: where tasks go.
@@ -138,7 +146,6 @@ pub(crate) struct Queues<'a> {
 pub(crate) struct Balancer<'a> {
     pub queues: Queues<'a>,
     pub nohz: crate::balance::Nohz,
-    pub cache_aware: crate::balance::CacheAware,
     pub itmt: crate::balance::Itmt,
     pub packing: crate::balance::Packing,
 }

@@ -99,6 +99,7 @@ mod layers;
 mod lifetime;
 mod link;
 mod no_effect;
+mod occupancy;
 mod overutilized;
 mod pressure;
 mod progress;

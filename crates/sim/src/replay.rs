@@ -44,7 +44,7 @@ mod device;
 mod room;
 
 use crate::exec::Effect;
-use crate::layers::{Balancer, Sim};
+use crate::layers::{Queues, Sim};
 use crate::state::Life;
 use crate::timeline::NONE;
 use alight_trace::Waker;
@@ -160,7 +160,7 @@ impl Gate {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     /// Wakes `task` from `cpu`. The code of a wakeup stands here once for all replays.
     #[inline(never)]
     fn wake_apart(&mut self, by: Waker, cpu: usize, task: u32, sync: bool) {

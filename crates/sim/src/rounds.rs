@@ -10,7 +10,7 @@
 //! operations of this very instant are done by then. Runs with `check` have no rounds: they are
 //! what the others are held against. Nor have those whose sink wants to know of each yield.
 
-use crate::layers::{Queues, World};
+use crate::layers::World;
 use crate::queue::NEVER;
 use crate::timeline::NONE;
 use alight_workload::program::Op;
@@ -188,9 +188,7 @@ impl World<'_> {
             self.end_rounds(cpu as usize);
         }
     }
-}
 
-impl Queues<'_> {
     /// The current task of `cpu` is about to begin the loop at `begin` once more.
     #[inline]
     pub fn come_round(&mut self, cpu: usize, begin: u32) {

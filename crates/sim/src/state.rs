@@ -15,6 +15,12 @@ use crate::timeline::{NONE, Timeline};
 use crate::timers::Timers;
 use alight_workload::program::{LOOP_SLOTS, TIMER_SLOTS};
 
+/// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
+/// tasks, and CPUs without real-time tasks, are here.
+pub(crate) const FAIR: u8 = 100;
+/// SCHED_DEADLINE, before all real-time priorities, which are 1 more than `p->prio`.
+pub(crate) const DEADLINE: u8 = 0;
+
 /// What a CPU is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -248,6 +254,8 @@ pub(crate) struct Task {
     pub cancelled: bool,
     /// The run does not wait for it any longer, and it may go on.
     pub retired: bool,
+    /// Class and priority: [`DEADLINE`], 100 less the real-time priority that was asked for, or [`FAIR`].
+    pub prio: u8,
     /// Position in [`World::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
@@ -320,6 +328,32 @@ pub(crate) struct MarkState {
 }
 
 impl World<'_> {
+    /// `p->prio` of a task or, for [`NONE`], of an idle one.
+    #[inline]
+    pub fn prio(&self, task: u32) -> u8 {
+        match self.tasks.get(task as usize) {
+            Some(t) => t.prio,
+            None => FAIR,
+        }
+    }
+
+    /// Is `task` in the real-time class?
+    #[inline]
+    pub fn is_rt(&self, task: u32) -> bool {
+        self.above_fair && self.prio(task) != FAIR
+    }
+
+    /// Is the current task of `cpu` in the real-time class?
+    #[inline]
+    pub fn curr_is_rt(&self, cpu: usize) -> bool {
+        self.above_fair && self.prio(self.cpus[cpu].curr) != FAIR
+    }
+
+    /// Priority of a task in traces; `None` in the fair class.
+    pub fn rt_prio(&self, task: u32) -> Option<i32> {
+        self.is_rt(task).then(|| i32::from(self.prio(task)) - 1)
+    }
+
     /// View index of the task that executes on `cpu`, its idle task included.
     #[inline]
     pub fn current_view(&self, cpu: usize) -> usize {

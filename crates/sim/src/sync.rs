@@ -5,7 +5,7 @@
 //! a waker wakes without the sync hint, and a woken task competes again (no handoff).
 
 use crate::exec::Effect;
-use crate::layers::{Balancer, Programs, Queues, World};
+use crate::layers::{Programs, Queues, World};
 use crate::state::{Interval, Task};
 use crate::timeline::NONE;
 use alight_trace::Called;
@@ -157,9 +157,7 @@ impl World<'_> {
         self.cpus[cpu].steal += wait;
         self.charge(cpu, units);
     }
-}
 
-impl Queues<'_> {
     /// The current task of `cpu` calls to wake so many of those that wait.
     pub fn futex_wake_begins(&mut self, cpu: usize, word: Word, most: u32) {
         self.trace_call_begin(cpu, Called::FutexWake(word.number(), most));
@@ -168,7 +166,7 @@ impl Queues<'_> {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     /// One step of a futex call by the current task of `cpu`, which others can wake already:
     /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
     pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {

@@ -20,7 +20,7 @@
 use crate::api::{Cgroup, SystemClamps};
 use crate::balance::fits;
 use crate::kernel::{Clamps, Kernel};
-use crate::layers::{Balancer, Power, Queues, World};
+use crate::layers::{Power, Queues, World};
 use crate::uclamp_sum;
 use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
@@ -359,9 +359,7 @@ impl Queues<'_> {
         let view = &mut self.power.world.views[task as usize];
         (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
     }
-}
 
-impl Balancer<'_> {
     /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
     /// taken off the queue and put back.
     pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {

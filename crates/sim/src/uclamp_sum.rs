@@ -10,7 +10,7 @@
 //! and nothing is to change where nobody asks.
 
 use crate::balance::{cpu_util, fits};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Power, Queues, World};
 use crate::uclamp::Fits;
 use alight_policy::abi::{Cpu, Params, rule, task_flag};
 use alight_policy::{Task, rq};
@@ -108,6 +108,18 @@ impl World<'_> {
     }
 }
 
+impl Power<'_> {
+    /// `task` has joined the queue of `cpu`; the governor knows that much.
+    pub fn clamped_joined(&mut self, cpu: usize, task: u32) {
+        let world = self.world();
+        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
+        let asks = rq::clamped_joined(params, &mut world.core.cpus[cpu], view);
+        if asks && self.uclamp_used() {
+            self.cpufreq_update(cpu);
+        }
+    }
+}
+
 impl Queues<'_> {
     /// Are the sums those of the tasks on the queues?
     ///
@@ -156,18 +168,6 @@ impl Queues<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Balancer<'_> {
-    /// `task` has joined the queue of `cpu`; the governor knows that much.
-    pub fn clamped_joined(&mut self, cpu: usize, task: u32) {
-        let world = self.world();
-        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
-        let asks = rq::clamped_joined(params, &mut world.core.cpus[cpu], view);
-        if asks && self.uclamp_used() {
-            self.cpufreq_update(cpu);
-        }
     }
 
     /// The current task of `cpu`, a fair one, has other clamps (`sched_setattr`).

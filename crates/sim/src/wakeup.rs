@@ -4,7 +4,7 @@
 //! target's wake list, have the target reschedule.
 
 use crate::kernel::{IdleEnds, WakeList};
-use crate::layers::{Balancer, Power, Queues, World};
+use crate::layers::{Power, Queues, World};
 use crate::queue::NEVER;
 use crate::state::Life;
 use crate::timeline::NONE;
@@ -138,6 +138,26 @@ impl Power<'_> {
             self.kick(cpu, target);
         }
     }
+
+    /// Appends the task to the target's wake list and interrupts it (`ttwu_queue_remote`).
+    fn send_by_wake_list(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
+        let wakelist = self.costs(cpu).wakelist;
+        self.charge(cpu, wakelist);
+        let t = &mut self.tasks[task as usize];
+        t.life = Life::Waking;
+        t.wake_migrated = migrated;
+        t.cpu = target as u32;
+        let first = self.cpus[target].wake_list.head == NONE;
+        let world = self.world();
+        world.cpus[target]
+            .wake_list
+            .push_back(&mut world.tasks, task);
+        self.core.cpus[target].ttwu_pending = 1;
+        self.rq_changed(target);
+        if first {
+            self.kick(cpu, target);
+        }
+    }
 }
 
 impl Queues<'_> {
@@ -227,9 +247,7 @@ impl Queues<'_> {
             view.pelt.last_update_time = 0;
         }
     }
-}
 
-impl Balancer<'_> {
     /// Wakes `task` from `cpu`. `sync`: the waker says that it is about to sleep.
     #[inline(always)]
     pub fn wake(&mut self, cpu: usize, task: u32, sync: bool) {
@@ -365,26 +383,6 @@ impl Balancer<'_> {
         self.check_preempt(target, task);
         if rt {
             self.woken_rt(by, target, task);
-        }
-    }
-
-    /// Appends the task to the target's wake list and interrupts it (`ttwu_queue_remote`).
-    fn send_by_wake_list(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
-        let wakelist = self.costs(cpu).wakelist;
-        self.charge(cpu, wakelist);
-        let t = &mut self.tasks[task as usize];
-        t.life = Life::Waking;
-        t.wake_migrated = migrated;
-        t.cpu = target as u32;
-        let first = self.cpus[target].wake_list.head == NONE;
-        let world = self.world();
-        world.cpus[target]
-            .wake_list
-            .push_back(&mut world.tasks, task);
-        self.core.cpus[target].ttwu_pending = 1;
-        self.rq_changed(target);
-        if first {
-            self.kick(cpu, target);
         }
     }
 

@@ -259,7 +259,7 @@ impl Balancer<'_> {
         self.overloaded.intersects(span, self.nohz.words)
             || others.any(|group| {
                 let capacity = self.capacity_of_group(scope, group).min(most);
-                u64::from(self.nohz.counts[group].nr_running) > capacity
+                u64::from(self.occupancy.groups[group].nr_running) > capacity
             })
     }
 

@@ -18,7 +18,7 @@ use super::detach::Take;
 use super::groups::Scope;
 use super::imbalance::Migrate;
 use super::{Idle, cache_nice_tries, fits};
-use crate::layers::{Balancer, World};
+use crate::layers::{Balancer, Queues, World};
 use crate::timeline::NONE;
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag, task_flag};
 use std::collections::BTreeMap;
@@ -153,7 +153,7 @@ impl World<'_> {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     /// The topology is complete, no task has started.
     pub fn cache_aware_init(&mut self) {
         let one_cache = |cpu: usize| {
@@ -406,26 +406,6 @@ impl Balancer<'_> {
         };
     }
 
-    /// Tasks of the group that prefer the cache of the CPU that balances (`nr_pref_dst_llc`).
-    #[inline]
-    pub(super) fn drawn_here(&self, scope: &Scope, group: usize) -> u32 {
-        if !self.cache_aware.used || self.cache_aware.strays_of(scope.dst) == 0 {
-            return 0;
-        }
-        self.count_drawn(scope, group)
-    }
-
-    #[cold]
-    fn count_drawn(&self, scope: &Scope, group: usize) -> u32 {
-        if self.domain(scope.dst, scope.level).flags & domain_flag::SHARE_LLC != 0 {
-            return 0;
-        }
-        self.members(group, scope.excluded.as_ref())
-            .filter(|&cpu| !self.share_cache(cpu, scope.dst))
-            .map(|cpu| self.wanted(cpu, scope.dst))
-            .sum()
-    }
-
     /// Queued tasks of `cpu` that prefer the cache of `dst`. What has a cache of its own keeps no such
     /// count (`alloc_sd_llc`).
     pub(super) fn wanted(&self, cpu: usize, dst: usize) -> u32 {
@@ -483,42 +463,9 @@ impl Balancer<'_> {
         }
     }
 
-    /// Does caching forbid that balancing moves `task` (`migrate_degrades_llc`)?
-    pub(super) fn is_kept(&self, scope: &Scope, take: &Take, task: u32) -> bool {
-        !self.gave_up(scope)
-            && (take.what == Migrate::ToCache && !self.prefers(task, take.dst)
-                || self.move_of(scope, take.src, take.dst, task) == Verdict::Forbidden)
-    }
-
     /// Does `task` prefer the cache of `cpu`?
     pub(super) fn prefers(&self, task: u32, cpu: usize) -> bool {
         self.cache_aware.wishes[task as usize].llc == self.cache_aware.llcs[cpu]
-    }
-
-    /// `can_migrate_llc_task`.
-    fn move_of(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> Verdict {
-        if self.would_misfit(scope, src, dst, task) {
-            return Verdict::Forbidden;
-        }
-        let process = self.cache_aware.wishes[task as usize].process;
-        let home = match self.cache_aware.processes.get(process as usize) {
-            Some(process) => process.cpu,
-            None => NONE,
-        };
-        if home == NONE || self.share_cache(src, dst) {
-            return Verdict::Free;
-        }
-        if self.priority_before_caches() && self.goes_by_priority(scope, src, dst) {
-            return Verdict::Free;
-        }
-        let util = u64::from(self.views[task as usize].pelt.util_avg);
-        if self.share_cache(home as usize, dst) {
-            self.move_between(src, dst, util, true)
-        } else if self.share_cache(home as usize, src) {
-            self.move_between(src, dst, util, false)
-        } else {
-            Verdict::Free
-        }
     }
 
     /// Is the running task of `src` to be left alone, since all tasks of its queue are where they
@@ -587,6 +534,61 @@ impl Balancer<'_> {
                 "tasks away from the caches they prefer are {strays:?}, counted {:?}",
                 self.cache_aware.strays
             )),
+        }
+    }
+}
+
+impl Balancer<'_> {
+    /// Tasks of the group that prefer the cache of the CPU that balances (`nr_pref_dst_llc`).
+    #[inline]
+    pub(super) fn drawn_here(&self, scope: &Scope, group: usize) -> u32 {
+        if !self.cache_aware.used || self.cache_aware.strays_of(scope.dst) == 0 {
+            return 0;
+        }
+        self.count_drawn(scope, group)
+    }
+
+    #[cold]
+    fn count_drawn(&self, scope: &Scope, group: usize) -> u32 {
+        if self.domain(scope.dst, scope.level).flags & domain_flag::SHARE_LLC != 0 {
+            return 0;
+        }
+        self.members(group, scope.excluded.as_ref())
+            .filter(|&cpu| !self.share_cache(cpu, scope.dst))
+            .map(|cpu| self.wanted(cpu, scope.dst))
+            .sum()
+    }
+
+    /// Does caching forbid that balancing moves `task` (`migrate_degrades_llc`)?
+    pub(super) fn is_kept(&self, scope: &Scope, take: &Take, task: u32) -> bool {
+        !self.gave_up(scope)
+            && (take.what == Migrate::ToCache && !self.prefers(task, take.dst)
+                || self.move_of(scope, take.src, take.dst, task) == Verdict::Forbidden)
+    }
+
+    /// `can_migrate_llc_task`.
+    fn move_of(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> Verdict {
+        if self.would_misfit(scope, src, dst, task) {
+            return Verdict::Forbidden;
+        }
+        let process = self.cache_aware.wishes[task as usize].process;
+        let home = match self.cache_aware.processes.get(process as usize) {
+            Some(process) => process.cpu,
+            None => NONE,
+        };
+        if home == NONE || self.share_cache(src, dst) {
+            return Verdict::Free;
+        }
+        if self.priority_before_caches() && self.goes_by_priority(scope, src, dst) {
+            return Verdict::Free;
+        }
+        let util = u64::from(self.views[task as usize].pelt.util_avg);
+        if self.share_cache(home as usize, dst) {
+            self.move_between(src, dst, util, true)
+        } else if self.share_cache(home as usize, src) {
+            self.move_between(src, dst, util, false)
+        } else {
+            Verdict::Free
         }
     }
 }

@@ -271,7 +271,7 @@ impl Balancer<'_> {
             }
         }
         let first = || {
-            span.and(&self.nohz.runnable, words)
+            span.and(&self.occupancy.runnable, words)
                 .map(|at| at as usize)
                 .find(|&at| self.fair_runnable(at) != 0)
         };

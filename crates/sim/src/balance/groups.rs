@@ -10,12 +10,13 @@
 //! that cannot change it. What the attempt costs in the simulation is charged by
 //! the CPUs of the domain all the same.
 
+use super::Idle;
 use super::contest::{Contest, GroupStats, Kind, greater};
 use super::sums::Sum;
-use super::{Count, Idle};
 use crate::fair::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
 use crate::layers::{Balancer, Queues, World};
+use crate::occupancy::Count;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
 use alight_policy::{Group, Mask, nr_idle_scan};
 use std::ops::Range;
@@ -245,11 +246,11 @@ impl Balancer<'_> {
         if rules.reduced_is_misfit && self.capacities_shrink() {
             return true;
         }
-        let local = self.nohz.counts[own];
+        let local = self.occupancy.groups[own];
         let spread = rules.sibling == Sibling::Child && self.child_spreads(scope);
         others.any(|other| {
             let group = &self.core.groups[other];
-            let count = self.nohz.counts[other];
+            let count = self.occupancy.groups[other];
             let overloaded = count.nr_running > group.weight;
             let spread = spread || rules.sibling != Sibling::Child && self.spreads(other);
             let unlike = || rules.sibling == Sibling::Cores && self.cores(other) != self.cores(own);
@@ -269,7 +270,7 @@ impl Balancer<'_> {
     /// another such group (neither has an `avg_load`) if the first of them counts;
     /// with a CPU to spare it is behind a group with fewer idle CPUs as well.
     fn is_idler(&self, scope: &Scope, group: usize, busiest: &GroupStats) -> bool {
-        let (g, count) = (&self.core.groups[group], self.nohz.counts[group]);
+        let (g, count) = (&self.core.groups[group], self.occupancy.groups[group]);
         let rules = &self.kernel.balance;
         if scope.excluded.is_some() || g.imbalance != 0 || count.nr_running > g.weight {
             return false;
@@ -332,7 +333,7 @@ impl Balancer<'_> {
         let place = &self.core.places[scope.dst];
         if scope.level + 1 == place.nr_domains as usize {
             let span = &self.core.domains[place.domain[scope.level] as usize].span;
-            self.nohz.overload = misfit || self.overloaded.intersects(span, self.nohz.words);
+            self.occupancy.overload = misfit || self.overloaded.intersects(span, self.nohz.words);
         }
     }
 
@@ -340,7 +341,7 @@ impl Balancer<'_> {
     pub(super) fn group_stats(&self, scope: &Scope, group: usize, local: bool) -> GroupStats {
         let g = &self.core.groups[group];
         let (count, sum) = match &scope.excluded {
-            None => (self.nohz.counts[group], self.nohz.sums.groups[group]),
+            None => (self.occupancy.groups[group], self.nohz.sums.groups[group]),
             Some(excluded) => (self.count(group, excluded), self.sum(group, excluded)),
         };
         let domain = self.domain(scope.dst, scope.level);

@@ -2,12 +2,13 @@
 //! Asymmetric packing: idle CPUs pull tasks from CPUs with lower priorities (SD_ASYM_PACKING;
 //! on x86 the firmware ranks the cores, arch/x86/kernel/itmt.c).
 
+use super::Idle;
 use super::contest::GroupStats;
 use super::groups::Scope;
-use super::{Count, Idle};
 use crate::hybrid::hybrids;
 use crate::kernel::{self, Hybrids, Pulls, RankedDomains, ThreadPriority};
 use crate::layers::{Balancer, World};
+use crate::occupancy::Count;
 use alight_machine::{ItmtDriver, Machine};
 use alight_policy::abi::domain_flag;
 use alight_policy::topology::{Description, LevelKind};
@@ -154,7 +155,7 @@ impl Balancer<'_> {
     fn pulls_by_threads(&self, scope: &Scope, group: &GroupStats, busy: u32, higher: bool) -> bool {
         let own = self.core.places[scope.dst].group[scope.level] as usize;
         let local: Count = match &scope.excluded {
-            None => self.nohz.counts[own],
+            None => self.occupancy.groups[own],
             Some(excluded) => self.count(own, excluded),
         };
         let local_busy = self.core.groups[own].weight - local.idle_cpus;

@@ -109,6 +109,15 @@ impl World<'_> {
         }
         weight
     }
+
+    /// Might there be something, soon enough?
+    fn worth_a_look(&self, cpu: usize) -> bool {
+        let takes = match self.kernel.balance.newidle.gate {
+            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
+            Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
+        };
+        self.core.cpus[cpu].avg_idle >= takes && self.occupancy.overload
+    }
 }
 
 impl Balancer<'_> {
@@ -125,15 +134,6 @@ impl Balancer<'_> {
         let next = self.cpus[cpu].balance.next_balance;
         let next = (0..levels).fold(next, |next, level| self.next_idle_balance(cpu, level, next));
         self.cpus[cpu].balance.next_balance = next;
-    }
-
-    /// Might there be something, soon enough?
-    fn worth_a_look(&self, cpu: usize) -> bool {
-        let takes = match self.kernel.balance.newidle.gate {
-            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
-            Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
-        };
-        self.core.cpus[cpu].avg_idle >= takes && self.nohz.overload
     }
 
     /// Books what an attempt took, ns (`update_newidle_cost`).

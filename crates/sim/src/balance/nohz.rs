@@ -167,12 +167,12 @@ impl Balancer<'_> {
     pub(super) fn idle_balancer(&self) -> Option<u32> {
         let nohz = &self.nohz;
         let on_idle_core = || {
-            (nohz.idle.and(&nohz.idle_cpus, nohz.words))
+            (nohz.idle.and(&self.occupancy.idle_cpus, nohz.words))
                 .find(|&cpu| self.core_is_idle(cpu as usize))
         };
         let by_core = self.kernel.balance.nohz.on_idle_core && self.core.topology.smt != 0;
         (by_core.then(on_idle_core).flatten())
-            .or_else(|| nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words))
+            .or_else(|| nohz.idle.next_and(&self.occupancy.idle_cpus, 0, nohz.words))
     }
 
     /// The tick of `cpu`, which was stopped, runs again.
@@ -202,7 +202,11 @@ impl Balancer<'_> {
 
     /// The next idle CPU of a round of `this` from step `from` on, and its step.
     fn next_of_round(&self, this: usize, from: u32, words: usize) -> Option<(u32, u32)> {
-        let next = |from| self.nohz.idle.next_and(&self.nohz.idle_cpus, from, words);
+        let next = |from| {
+            self.nohz
+                .idle
+                .next_and(&self.occupancy.idle_cpus, from, words)
+        };
         if !self.is_ring() {
             return next(from).map(|at| (at, at));
         }

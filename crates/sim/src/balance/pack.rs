@@ -8,7 +8,7 @@ use super::Idle;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use crate::layers;
-use crate::layers::{Balancer, World};
+use crate::layers::{Balancer, Queues, World};
 use crate::table::Tables;
 use crate::timeline::NONE;
 use alight_policy::abi::{Share, domain_flag, rule};
@@ -28,23 +28,30 @@ pub(crate) struct Packing {
     pub acts: bool,
     /// And the mode is full.
     pub full: bool,
-    /// And the signals of 2013 are kept.
-    pub signals_2013: bool,
     searches: Vec<Search>,
     /// A CPU that took no part and pulled tasks nevertheless: see the invariants.
     pulled: Option<usize>,
+}
+
+/// Do the queues of `core` keep the pair of signals of 2013?
+pub(crate) fn keeps_signals_2013(core: &layers::Core) -> bool {
+    acts(core) && core.params.pack_pelt == 0
+}
+
+/// Has some CPU a buddy?
+fn acts(core: &layers::Core) -> bool {
+    core.cpus.iter().any(|cpu| cpu.buddy != NONE)
 }
 
 impl Packing {
     /// The buddies of `core` are new.
     pub fn new(core: &layers::Core) -> Self {
         let k = &core.params;
-        let acts = core.cpus.iter().any(|cpu| cpu.buddy != NONE);
+        let acts = acts(core);
         let full = acts && k.pack == rule::PACK_FULL;
         Packing {
             acts,
             full,
-            signals_2013: acts && k.pack_pelt == 0,
             searches: match full {
                 true => pack::searches(core),
                 false => Vec::new(),
@@ -63,6 +70,19 @@ impl World<'_> {
 
     fn share(&self, cpu: usize) -> Share {
         pack::share(&self.core.params, &self.core.cpus[cpu])
+    }
+}
+
+impl Queues<'_> {
+    /// The pair of 2013 of a queue, if it is kept, up to now, as what wants to run
+    /// is about to change (`update_rq_runnable_avg`, `idle_enter_fair`, `idle_exit_fair`).
+    #[inline]
+    pub fn pack_update_signals(&mut self, cpu: usize) {
+        if self.signals_2013 {
+            self.rq_clock(cpu);
+            let world = self.world();
+            rq::update13(&world.core.params, &mut world.core.cpus[cpu]);
+        }
     }
 }
 
@@ -102,17 +122,6 @@ impl Balancer<'_> {
         }
         let buddy = self.pack_follow().buddy(cpu);
         self.core.cpus[cpu].buddy = buddy;
-    }
-
-    /// The pair of 2013 of a queue, if it is kept, up to now, as what wants to run
-    /// is about to change (`update_rq_runnable_avg`, `idle_enter_fair`, `idle_exit_fair`).
-    #[inline]
-    pub fn pack_update_signals(&mut self, cpu: usize) {
-        if self.packing.signals_2013 {
-            self.rq_clock(cpu);
-            let world = self.world();
-            rq::update13(&world.core.params, &mut world.core.cpus[cpu]);
-        }
     }
 
     /// (c) What a CPU is worth to the balancer: next to nothing if it takes no part.

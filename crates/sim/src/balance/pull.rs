@@ -7,7 +7,7 @@ use super::groups::{Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
 use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
 use crate::kernel::{Gate, Judged};
-use crate::layers::{Balancer, Programs, World};
+use crate::layers::{Balancer, Programs, Queues, World};
 use crate::timeline::NONE;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
@@ -110,6 +110,30 @@ impl World<'_> {
     }
 }
 
+impl Queues<'_> {
+    /// The stopper of `src` interrupts a real-time task: a fair one that waits
+    /// behind it goes to `dst` (`detach_one_task`), but none that sleeps there (delayed
+    /// dequeue).
+    fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
+        let mut task = self.cpus[src].lru.tail;
+        while task != NONE && (!self.allowed(task, dst) || self.is_delayed(task)) {
+            task = self.tasks[task as usize].list_prev;
+        }
+        if task == NONE {
+            return false;
+        }
+        self.clock(src);
+        self.makes_way_for_kernel(src);
+        self.detach_task(src, task);
+        self.attach_task(src, dst, task);
+        self.arm(src);
+        if self.cpus[dst].need_resched {
+            self.kick(src, dst);
+        }
+        true
+    }
+}
+
 impl Balancer<'_> {
     /// The CPU to take from, and how much.
     pub(super) fn find_source(&mut self, scope: &mut Scope) -> Option<(usize, Imbalance)> {
@@ -206,38 +230,15 @@ impl Balancer<'_> {
                     && self.core.topology.smt != 0
                     && self.domain(scope.dst, scope.level).flags & domain_flag::SMT == 0;
                 let on_idle_core = || {
-                    span.and(&self.nohz.idle_cpus, self.nohz.words)
+                    span.and(&self.occupancy.idle_cpus, self.nohz.words)
                         .find(|&cpu| self.core_is_idle(cpu as usize))
                 };
-                by_core
-                    .then(on_idle_core)
-                    .flatten()
-                    .or_else(|| span.next_and(&self.nohz.idle_cpus, group.cpu, self.nohz.words))
+                by_core.then(on_idle_core).flatten().or_else(|| {
+                    span.next_and(&self.occupancy.idle_cpus, group.cpu, self.nohz.words)
+                })
             }
         };
         first_idle.unwrap_or(group.cpu) as usize == scope.dst
-    }
-
-    /// The stopper of `src` interrupts a real-time task: a fair one that waits
-    /// behind it goes to `dst` (`detach_one_task`), but none that sleeps there (delayed
-    /// dequeue).
-    fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
-        let mut task = self.cpus[src].lru.tail;
-        while task != NONE && (!self.allowed(task, dst) || self.is_delayed(task)) {
-            task = self.tasks[task as usize].list_prev;
-        }
-        if task == NONE {
-            return false;
-        }
-        self.clock(src);
-        self.makes_way_for_kernel(src);
-        self.detach_task(src, task);
-        self.attach_task(src, dst, task);
-        self.arm(src);
-        if self.cpus[dst].need_resched {
-            self.kick(src, dst);
-        }
-        true
     }
 }
 

@@ -3,8 +3,9 @@
 //! (`partition_sched_domains`, `build_sched_domains`): what belonged to a domain
 //! or to the root domain begins again, what belongs to a queue goes on.
 
-use super::{Count, Level, newidle, of_groups, sums};
+use super::{Level, newidle, of_groups, sums};
 use crate::layers::Balancer;
+use crate::occupancy::Count;
 use alight_policy::NONE;
 
 impl Balancer<'_> {
@@ -13,7 +14,7 @@ impl Balancer<'_> {
         let (now, built) = (self.jiffies(), self.now);
         let groups = self.core.groups.len();
         let online = u64::from(self.hotplug.online.len());
-        self.nohz.counts = of_groups(vec![Count::default(); groups]);
+        self.occupancy.groups = of_groups(vec![Count::default(); groups]);
         self.nohz.sums = sums::Sums::new(self.cpus.len(), groups);
         self.nohz.next_update = of_groups(vec![now; groups]);
         self.nohz.cores = self.cores_of_groups();
@@ -32,10 +33,10 @@ impl Balancer<'_> {
             balance.newidle = newidle::Luck::of_all(built);
             // The new domain counts it as busy until it stops its tick again.
             balance.counted_busy = balance.nohz_tick_stopped;
-            self.nohz.sums.mark(cpu);
+            self.signals_changed(cpu);
             self.rq_changed(cpu);
         }
-        self.nohz.overload = false;
+        self.occupancy.overload = false;
         self.sum_capacities();
         self.itmt_init();
         self.cpu_power_init();

@@ -8,7 +8,7 @@
 //! in few places between two attempts.
 
 use crate::kernel::{Balance, Judged};
-use crate::layers::Balancer;
+use crate::layers::{Balancer, World};
 use crate::table::Table;
 use crate::uclamp_sum::Weighed;
 use alight_policy::Mask;
@@ -59,11 +59,9 @@ impl Sum {
     }
 }
 
-/// What is kept; all of it holds for CPUs that are not marked.
+/// What is kept; all of it holds for CPUs that are not marked as changed.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
-    /// CPUs whose signals changed since.
-    marked: Mask,
     pub cpus: Table<Signals>,
     /// Of each group of [`alight_policy::Core::groups`].
     pub groups: Table<Sum>,
@@ -75,50 +73,40 @@ impl Sums {
         // SAFETY: looked up by CPUs, and by groups that their places lead to.
         unsafe {
             Sums {
-                marked: Mask::EMPTY,
                 cpus: Table::new(vec![Signals::default(); cpus]),
                 groups: Table::new(vec![Sum::default(); groups]),
             }
         }
     }
-
-    /// Marks a CPU.
-    #[inline]
-    pub fn mark(&mut self, cpu: usize) {
-        self.marked.insert(cpu as u32);
-    }
 }
 
 impl Balancer<'_> {
-    /// Utilization or load of the queue of `cpu` may have changed.
-    #[inline]
-    pub fn signals_changed(&mut self, cpu: usize) {
-        self.nohz.sums.mark(cpu);
-    }
-
     /// Books what has changed.
     pub(super) fn sums_refresh(&mut self) {
         if self.weighed().summed() {
             // They fall with time and rise with the tasks' clamps, of which no mark tells.
-            self.nohz.sums.marked = (0..self.cpus.len() as u32).collect();
+            self.occupancy.changed = (0..self.cpus.len() as u32).collect();
         }
-        let weighed = Weighed::new(&self.queues.core.params, self.core.root.uclamp_used != 0);
-        let sums = &mut self.nohz.sums;
-        for word in 0..self.nohz.words {
-            let mut left = std::mem::take(&mut sums.marked.w[word]);
+        let Balancer { queues, nohz, .. } = self;
+        let World {
+            core,
+            kernel,
+            occupancy,
+            ..
+        } = queues.world();
+        let weighed = Weighed::new(&core.params, core.root.uclamp_used != 0);
+        let sums = &mut nohz.sums;
+        for word in 0..nohz.words {
+            let mut left = std::mem::take(&mut occupancy.changed.w[word]);
             while left != 0 {
                 let cpu = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let now = Signals::of(
-                    &self.queues.core.cpus[cpu],
-                    &self.queues.kernel.balance,
-                    weighed,
-                );
+                let now = Signals::of(&core.cpus[cpu], &kernel.balance, weighed);
                 let was = std::mem::replace(&mut sums.cpus[cpu], now);
                 if now == was {
                     continue;
                 }
-                let place = &self.queues.core.places[cpu];
+                let place = &core.places[cpu];
                 for &group in &place.group[..place.nr_domains as usize] {
                     let sum = &mut sums.groups[group as usize];
                     sum.util = sum.util + u64::from(now.util) - u64::from(was.util);
@@ -139,7 +127,7 @@ impl Balancer<'_> {
         for (cpu, view) in self.core.cpus.iter().enumerate() {
             let found = Signals::of(view, &self.kernel.balance, weighed);
             let kept = sums.cpus[cpu];
-            if kept != found && !all_marked && !sums.marked.contains(cpu as u32) {
+            if kept != found && !all_marked && !self.occupancy.changed.contains(cpu as u32) {
                 return Err(format!("CPU {cpu} has {found:?}, kept {kept:?}"));
             }
         }

@@ -245,7 +245,7 @@ fn newidle_attempts_and_failures_and_their_time_are_counted() {
         (
             "neither in the cache nor beyond is anything to be found",
             0..1,
-            |sim| sim.nohz.overload = true,
+            |sim| sim.occupancy.overload = true,
             (2, 2, 0),
             true,
         ),

@@ -4,10 +4,10 @@
 use super::{Builder, MeasureSpec, kernel, views};
 use crate::activations::Activations;
 use crate::api::{Cgroup, Error, Scenario};
-use crate::balance::{CacheAware, Itmt, Nohz, Packing};
+use crate::balance::{CacheAware, Itmt, Nohz, Packing, keeps_signals_2013};
 use crate::changes::Agenda;
 use crate::channel::MessageMemory;
-use crate::classes::{Classes, Servers};
+use crate::classes::{Class, Classes, Servers};
 use crate::cost::{CpuCosts, OpCost};
 use crate::counting::Counting;
 use crate::cpuidle::Memory;
@@ -17,13 +17,14 @@ use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
 use crate::layers::{Balancer, Output, Power, Programs, Queues, Sim, World};
 use crate::lifetime::Ends;
+use crate::occupancy::Occupancy;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::replay::Replay;
 use crate::rng::{Purpose, below};
 use crate::rounds;
 use crate::smt::Smt;
-use crate::state::{Cpu, FairQueue, Interval, Life, List, Phase, Task};
+use crate::state::{Cpu, FAIR, FairQueue, Interval, Life, List, Phase, Task};
 use crate::stats::Stats;
 use crate::sync::Call;
 use crate::sysctl::Sysctls;
@@ -74,6 +75,7 @@ impl<'a> Builder<'a> {
         // SAFETY: looked up by CPUs, as the tables below, and by what its own places lead to.
         let core = unsafe { views(machine, kernel, &params, hotplug.online)?.stored() };
         let packing = Packing::new(&core);
+        let signals_2013 = keeps_signals_2013(&core);
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
         tunables.hrtick &= scenario.machine.hrtick;
@@ -111,6 +113,9 @@ impl<'a> Builder<'a> {
         };
         let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
         let (own, later) = (&parts.own, &parts.attributes);
+        for (task, own) in parts.tasks.iter_mut().zip(own) {
+            task.prio = Class::of(own).prio();
+        }
         let mut classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
         classes.limit_rt(sysctls.rt, kernel.rt.throttle);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
@@ -168,6 +173,7 @@ impl<'a> Builder<'a> {
             acted: 0,
             preempted: 0,
             hash: scenario.seed,
+            above_fair: classes.used,
             check: scenario.check,
             kernel,
             tunables,
@@ -190,6 +196,7 @@ impl<'a> Builder<'a> {
             mutexes,
             seed: scenario.seed,
             overloaded: Mask::EMPTY,
+            occupancy: Occupancy::default(),
             stats: Stats::default(),
             counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
             tracing: out.sink.is_some(),
@@ -224,12 +231,13 @@ impl<'a> Builder<'a> {
             },
             groups,
             classes,
+            cache_aware: CacheAware::default(),
+            signals_2013,
         };
         let balancer = Balancer {
             queues,
             packing,
             nohz: Nohz::default(),
-            cache_aware: CacheAware::default(),
             itmt: Itmt::default(),
         };
         let programs = Programs {
@@ -299,6 +307,7 @@ pub(super) fn new_task() -> Task {
         computing: false,
         cancelled: false,
         retired: false,
+        prio: FAIR,
         register: 0,
         parent: NONE,
         children: 0,

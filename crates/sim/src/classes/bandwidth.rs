@@ -4,7 +4,7 @@
 //! leaves them aside until the period ends.
 
 use crate::kernel::Throttle;
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
 use crate::sysctl::RtLimit;
 
 /// The limit, and the period's timer (`struct rt_bandwidth`).
@@ -100,9 +100,7 @@ impl Queues<'_> {
             }
         }
     }
-}
 
-impl Balancer<'_> {
     /// A period ends (`do_sched_rt_period_timer`): what ran in it is forgiven as
     /// far as the limit goes, and who is below it again may run.
     pub fn rt_period(&mut self, by: usize) {
@@ -171,23 +169,17 @@ impl Balancer<'_> {
     /// and nothing holds its tasks back on their way (`__disable_runtime`).
     pub(super) fn disable_runtime(&mut self, cpu: usize) {
         let runtime = self.classes.bandwidth.runtime();
-        for other in self
-            .queues
-            .power
-            .hotplug
-            .online
-            .iter()
-            .map(|other| other as usize)
-        {
+        let online = self.hotplug.online;
+        for other in online.iter().map(|other| other as usize) {
             let own = self.classes.cpus[cpu].runtime;
-            let from = &mut self.queues.classes.cpus[other];
+            let from = &mut self.classes.cpus[other];
             let moved = match own < runtime {
                 true => from.runtime.min(runtime - own),
                 false => 0,
             };
             from.runtime -= moved;
             from.runtime += own.saturating_sub(runtime);
-            self.queues.classes.cpus[cpu].runtime = own.min(runtime) + moved;
+            self.classes.cpus[cpu].runtime = own.min(runtime) + moved;
         }
         let unlimited = self.classes.bandwidth.limit.period;
         let q = &mut self.classes.cpus[cpu];

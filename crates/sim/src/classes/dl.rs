@@ -17,9 +17,9 @@
 //! Left out: SCHED_FLAG_RECLAIM and _DL_OVERRUN, which rt-app does not set; HRTICK, by
 //! which Debian's 7.2 throttles to the microsecond; inheritance.
 
-use super::DEADLINE;
 use crate::build::DlParams;
-use crate::layers::{Balancer, Queues};
+use crate::layers::{Queues, World};
+use crate::state::DEADLINE;
 use crate::state::{Life, Phase};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, task_flag};
@@ -180,13 +180,15 @@ pub(super) enum Joins {
     Replenished,
 }
 
-impl Queues<'_> {
+impl World<'_> {
     /// Is `task` of SCHED_DEADLINE?
     #[inline]
     pub(super) fn is_dl(&self, task: u32) -> bool {
         self.prio(task) == DEADLINE
     }
+}
 
+impl Queues<'_> {
     fn dl(&mut self, task: u32) -> &mut DlTask {
         &mut self.classes.dl_tasks[task as usize]
     }
@@ -321,9 +323,7 @@ impl Queues<'_> {
         let total = self.classes.total_bw;
         (admitted != total).then(|| format!("bandwidth {total} is admitted, of tasks {admitted}"))
     }
-}
 
-impl Balancer<'_> {
     /// `task` comes to the runqueue of `cpu` (`enqueue_task_dl`); its clock is current.
     pub(super) fn enqueue_dl(&mut self, cpu: usize, task: u32, how: Joins) {
         let now = self.rq_time(cpu);

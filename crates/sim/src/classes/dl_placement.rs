@@ -11,7 +11,7 @@ use super::dl::{BW_SHIFT, to_ratio};
 use crate::build::DlParams;
 use crate::feasible::{about, time};
 use crate::kernel::Deadline;
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
 use crate::timeline::NONE;
 use alight_policy::Mask;
 
@@ -203,9 +203,7 @@ impl Queues<'_> {
         let rules = self.kernel.deadline.filter(|_| self.classes.total_bw != 0);
         rules.is_some_and(|rules| self.classes.total_bw > self.bandwidth_limit(rules, Some(cpu)))
     }
-}
 
-impl Balancer<'_> {
     /// `task` was woken on `cpu` by `by`: if it has to wait it is pushed on (`task_woken_dl`).
     pub(super) fn woken_dl(&mut self, by: usize, cpu: usize, task: u32) {
         let curr = self.cpus[cpu].curr;

@@ -3,10 +3,10 @@
 //! there that it must wait for: whether CPUs are idle does not matter. A CPU on
 //! which one has to wait pushes it away, and one that steps down pulls.
 
-use super::{DEADLINE, FAIR};
 use crate::kernel::Pull;
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::state::Life;
+use crate::state::{DEADLINE, FAIR};
 use crate::timeline::NONE;
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Mask};
@@ -255,9 +255,7 @@ impl Queues<'_> {
             self.ask_next(first.expect("one is online") as usize);
         }
     }
-}
 
-impl Balancer<'_> {
     /// `task` was woken on `cpu` by `by`: if it has to wait there it is pushed on
     /// (`task_woken_rt`).
     pub fn woken_rt(&mut self, by: usize, cpu: usize, task: u32) {

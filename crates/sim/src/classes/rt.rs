@@ -2,10 +2,11 @@
 //! A CPU's real-time queue: a list a priority. The current task stays at the
 //! head of its list.
 
+use super::RtTask;
 use super::dl::Joins;
-use super::{DEADLINE, FAIR, RtTask};
-use crate::layers::{Balancer, Power, Queues};
+use crate::layers::{Power, Queues};
 use crate::state::List;
+use crate::state::{DEADLINE, FAIR};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, task_flag};
 use alight_policy::rq;
@@ -165,9 +166,7 @@ impl Queues<'_> {
             self.cpus[cpu].need_resched = true;
         }
     }
-}
 
-impl Balancer<'_> {
     /// A woken task joins the queue of `cpu`.
     pub fn enqueue_woken_rt(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
@@ -185,12 +184,12 @@ impl Balancer<'_> {
         }
         self.uclamp_join(cpu, task);
         let prio = self.prio(task);
-        let q = &mut self.queues.classes.cpus[cpu];
+        let q = &mut self.classes.cpus[cpu];
         let list = &mut q.lists[usize::from(prio)];
         if at_head {
-            list.push_front(&mut self.queues.power.tasks, task);
+            list.push_front(&mut self.power.tasks, task);
         } else {
-            list.push_back(&mut self.queues.power.tasks, task);
+            list.push_back(&mut self.power.tasks, task);
         }
         q.nr += 1;
         self.class_present(cpu, prio, true);
@@ -224,9 +223,9 @@ impl Balancer<'_> {
         }
         self.uclamp_leave(cpu, task);
         let prio = self.prio(task);
-        let q = &mut self.queues.classes.cpus[cpu];
+        let q = &mut self.classes.cpus[cpu];
         let list = &mut q.lists[usize::from(prio)];
-        list.remove(&mut self.queues.power.tasks, task);
+        list.remove(&mut self.power.tasks, task);
         let some = list.head != NONE;
         q.nr -= 1;
         self.class_present(cpu, prio, some);
@@ -338,13 +337,12 @@ impl Balancer<'_> {
             return;
         }
         self.rt_signal(cpu, true);
-        let slice = self.classes.slice;
+        let (slice, prio) = (self.classes.slice, self.prio(task));
         let RtTask {
             round_robin,
             slice: left,
-            prio,
             ..
-        } = &mut self.queues.classes.tasks[task as usize];
+        } = &mut self.classes.tasks[task as usize];
         if !*round_robin {
             return;
         }
@@ -353,7 +351,7 @@ impl Balancer<'_> {
             return;
         }
         *left = slice;
-        let list = &self.queues.classes.cpus[cpu].lists[usize::from(*prio)];
+        let list = &self.classes.cpus[cpu].lists[usize::from(prio)];
         if list.head != list.tail {
             self.requeue_rt(cpu, task, false);
             self.cpus[cpu].need_resched = true;

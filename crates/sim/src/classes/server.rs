@@ -17,9 +17,9 @@
 //! another governor than schedutil, the servers' timers where no class but the fair one has
 //! tasks.
 
-use super::DEADLINE;
 use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
+use crate::state::DEADLINE;
 use crate::state::Phase;
 use crate::timeline::NONE;
 
@@ -199,9 +199,7 @@ impl Queues<'_> {
         let server = self.classes.servers.get(cpu);
         server.is_some_and(|server| server.state == State::Runs)
     }
-}
 
-impl Balancer<'_> {
     /// A fair task came to `cpu`, which had none (`dl_server_start`).
     pub fn server_start(&mut self, cpu: usize) {
         let now = self.rq_time(cpu);
@@ -256,9 +254,9 @@ impl Balancer<'_> {
     /// It does from the 0-lag time on no more (`task_non_contending`), of which a timer on `on`
     /// tells.
     fn server_contends_no_more(&mut self, on: usize, cpu: usize) {
-        let server = &mut self.queues.classes.servers[cpu];
+        let server = &mut self.classes.servers[cpu];
         let at = server.zero_lag();
-        if at <= self.queues.power.now as i64 {
+        if at <= self.power.now as i64 {
             return self.server_uncounted(cpu);
         }
         server.non_contending = true;

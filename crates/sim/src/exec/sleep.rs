@@ -2,7 +2,7 @@
 //! Sleeps and periodic timers of tasks.
 
 use super::Effect;
-use crate::layers::{Balancer, Programs, Sim, World};
+use crate::layers::{Programs, Queues, Sim, World};
 use crate::queue::NEVER;
 use crate::state::Life;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
@@ -32,7 +32,7 @@ impl World<'_> {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     pub(super) fn sleep(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
         if ns == 0 {
             return Effect::Done;

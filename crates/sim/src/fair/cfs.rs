@@ -7,7 +7,7 @@
 
 use super::weight::{before, share, virtual_time};
 use crate::kernel::BuddiesCleared;
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::state::{FairQueue, Task};
 use crate::timeline::NONE;
 use alight_policy::abi::class;
@@ -227,9 +227,7 @@ impl Queues<'_> {
         }
         pick
     }
-}
 
-impl Balancer<'_> {
     /// One slice (`place_entity`, START_DEBIT), and no less than the current task,
     /// which forks, stands behind the time of `cpu`'s queue (`task_fork_fair`).
     pub(super) fn fork_debit(&mut self, cpu: usize, task: u32) -> u64 {

@@ -18,7 +18,7 @@ use super::tree::{Entity, Tree};
 use super::weight::{NICE_0, before, virtual_time};
 use super::{NICE_0_FINE, Order};
 use crate::kernel::{Buddies, MovedDeadline, Sleepers, WakeupTest};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::state::Life;
 use crate::table::Table;
 use crate::timeline::NONE;
@@ -335,9 +335,7 @@ impl Queues<'_> {
         }
         self.pick_eevdf(q, true)
     }
-}
 
-impl Balancer<'_> {
     /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
     /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
     pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {

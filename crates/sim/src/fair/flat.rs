@@ -11,7 +11,7 @@
 //!
 //! Rules of kernel/sched/fair.c, Linux 7.3.
 
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
 use alight_policy::abi::task_flag;
 
 impl Queues<'_> {
@@ -38,9 +38,7 @@ impl Queues<'_> {
         self.groups.weigh(task, weight);
         self.set_down(cpu, task, place, (old, weight));
     }
-}
 
-impl Balancer<'_> {
     /// `task` has joined the sums of its queue on `cpu`, whatever groups are like: it takes its place
     /// there, and its group joins. Where they are flat that comes first, then it is placed by the
     /// weight that they leave it (`enqueue_hierarchy`, `reweight_eevdf`, `place_entity`).

@@ -35,7 +35,7 @@ mod weights;
 use super::{NICE_0_FINE, Order, Tunables};
 use crate::api::Cgroup;
 use crate::kernel::{BuddiesCleared, Levels, Sleepers, WakeupTest};
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
 use crate::state::FairQueue;
 use crate::timeline::{NONE, Nodes};
 use alight_policy::abi::{class, task_flag};
@@ -293,80 +293,6 @@ impl Queues<'_> {
     }
 }
 
-impl Balancer<'_> {
-    /// The task of `cpu` to run next, level by level (`pick_next_task_fair`, 7.2:
-    /// `pick_task_fair`). Sleepers that are picked leave, and the pick begins anew.
-    pub(super) fn pick_grouped(&mut self, cpu: usize) -> u32 {
-        'again: loop {
-            let mut q = cpu;
-            loop {
-                let pick = match self.tunables.order {
-                    Order::Cfs => {
-                        let curr = self.fair_curr(q);
-                        self.pick_cfs(q, curr)
-                    }
-                    Order::Eevdf => self.pick_at_switch(q),
-                };
-                if pick != NONE && self.is_delayed(pick) {
-                    self.finish_delayed(q, pick);
-                    continue 'again;
-                }
-                if pick == NONE || !self.is_group(pick) {
-                    return pick;
-                }
-                q = self.groups.cpus + pick as usize - self.groups.tasks;
-            }
-        }
-    }
-
-    /// `next`, which may be [`NONE`] or of another class, is about to become
-    /// current on `cpu`: groups that both are in stay current
-    /// (`put_prev_entity`, `set_next_entity` of groups).
-    pub fn switch_groups(&mut self, cpu: usize, next: u32) {
-        let new = match next {
-            NONE => NONE,
-            next if self.is_rt(next) => NONE,
-            next => self.group_entity(cpu, next).unwrap_or(NONE),
-        };
-        let old = self.groups.roots[cpu].curr;
-        if new == old {
-            return;
-        }
-        if old != NONE {
-            if self.on_queue(old) {
-                if self.groups.nested {
-                    self.queue_in(cpu, old);
-                }
-                self.refresh_entity(cpu, old);
-            }
-            self.groups.roots[cpu].curr = NONE;
-        }
-        if new != NONE {
-            if self.groups.nested {
-                self.queue_out(cpu, new);
-                if self.tunables.order == Order::Eevdf {
-                    self.protect(cpu, new);
-                }
-            }
-            self.refresh_entity(cpu, new);
-            if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
-                self.forget_buddy(cpu, new);
-            }
-            self.groups.roots[cpu].curr = new;
-            let t = &mut self.tasks[new as usize];
-            t.slice_start = t.sum_exec;
-        }
-    }
-
-    /// No fair task runs on `cpu` from now on, and no group.
-    #[inline]
-    pub fn leave_groups(&mut self, cpu: usize) {
-        if self.groups.used {
-            self.switch_groups(cpu, NONE);
-        }
-    }
-}
-
 /// Who comes and goes.
 impl Queues<'_> {
     /// Where tasks may ask for slices, a group asks for the shortest of its tasks
@@ -404,9 +330,7 @@ impl Queues<'_> {
             self.uclamp_limit(child);
         }
     }
-}
 
-impl Balancer<'_> {
     /// `task` has joined its queue on `cpu`: its group joins the CPU's, if it is
     /// not there (`enqueue_task_fair`).
     pub fn group_joined(&mut self, cpu: usize, task: u32) {
@@ -560,5 +484,76 @@ impl Balancer<'_> {
         self.switch_groups(cpu, task);
         self.set_next(cpu, task);
         self.cpus[cpu].need_resched = true;
+    }
+    /// The task of `cpu` to run next, level by level (`pick_next_task_fair`, 7.2:
+    /// `pick_task_fair`). Sleepers that are picked leave, and the pick begins anew.
+    pub(super) fn pick_grouped(&mut self, cpu: usize) -> u32 {
+        'again: loop {
+            let mut q = cpu;
+            loop {
+                let pick = match self.tunables.order {
+                    Order::Cfs => {
+                        let curr = self.fair_curr(q);
+                        self.pick_cfs(q, curr)
+                    }
+                    Order::Eevdf => self.pick_at_switch(q),
+                };
+                if pick != NONE && self.is_delayed(pick) {
+                    self.finish_delayed(q, pick);
+                    continue 'again;
+                }
+                if pick == NONE || !self.is_group(pick) {
+                    return pick;
+                }
+                q = self.groups.cpus + pick as usize - self.groups.tasks;
+            }
+        }
+    }
+
+    /// `next`, which may be [`NONE`] or of another class, is about to become
+    /// current on `cpu`: groups that both are in stay current
+    /// (`put_prev_entity`, `set_next_entity` of groups).
+    pub fn switch_groups(&mut self, cpu: usize, next: u32) {
+        let new = match next {
+            NONE => NONE,
+            next if self.is_rt(next) => NONE,
+            next => self.group_entity(cpu, next).unwrap_or(NONE),
+        };
+        let old = self.groups.roots[cpu].curr;
+        if new == old {
+            return;
+        }
+        if old != NONE {
+            if self.on_queue(old) {
+                if self.groups.nested {
+                    self.queue_in(cpu, old);
+                }
+                self.refresh_entity(cpu, old);
+            }
+            self.groups.roots[cpu].curr = NONE;
+        }
+        if new != NONE {
+            if self.groups.nested {
+                self.queue_out(cpu, new);
+                if self.tunables.order == Order::Eevdf {
+                    self.protect(cpu, new);
+                }
+            }
+            self.refresh_entity(cpu, new);
+            if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
+                self.forget_buddy(cpu, new);
+            }
+            self.groups.roots[cpu].curr = new;
+            let t = &mut self.tasks[new as usize];
+            t.slice_start = t.sum_exec;
+        }
+    }
+
+    /// No fair task runs on `cpu` from now on, and no group.
+    #[inline]
+    pub fn leave_groups(&mut self, cpu: usize) {
+        if self.groups.used {
+            self.switch_groups(cpu, NONE);
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! runs. A task that is picked again does not set it. It is not taken back when the
 //! turn ends before; what comes next moves it, or is told to give way by it.
 
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::queue::NEVER;
 
 /// No turn is shorter, ns (`hrtick_start`).
@@ -59,9 +59,7 @@ impl Queues<'_> {
             self.hrtick_set(cpu, at);
         }
     }
-}
 
-impl Balancer<'_> {
     /// The timer expired (`hrtick`, `entity_tick` with `queued`).
     pub fn hrtick(&mut self, cpu: usize) {
         self.cpus[cpu].hrtick_at = NEVER;

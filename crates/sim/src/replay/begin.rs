@@ -9,7 +9,7 @@
 //! clamped utilizations add up: there they join with the task.
 
 use crate::fair::Order;
-use crate::layers::{Balancer, Sim};
+use crate::layers::{Queues, Sim};
 use crate::queue::NEVER;
 use crate::state::Life;
 use crate::uclamp_sum;
@@ -45,7 +45,7 @@ impl Beginnings {
     }
 }
 
-impl Balancer<'_> {
+impl Queues<'_> {
     /// Its averages are what `util_avg` says, from now on in the time of the queue of `cpu`.
     fn set_signals(&mut self, cpu: usize, task: u32, util_avg: u32) {
         let view = &mut self.views[task as usize];

@@ -238,7 +238,7 @@ fn newidle_asks_for_idle_time_alone() {
     ] {
         under("linux-3.9", "hikey620", |sim| {
             put(sim, 0, 0..4);
-            sim.nohz.overload = false;
+            sim.occupancy.overload = false;
             sim.core.cpus[2].avg_idle = avg_idle;
             sim.levels(2, 0).max_newidle_lb_cost = cost;
             // Its tick is stopped, and its balance overdue: so set one that is not.

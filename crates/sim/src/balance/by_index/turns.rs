@@ -65,7 +65,7 @@ impl Balancer<'_> {
         self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(super::super::LOAD_AVG_PERIOD);
         self.nohz.has_blocked = false;
         for word in 0..self.nohz.words {
-            let mut left = self.nohz.blocked.w[word] & self.nohz.idle_cpus.w[word];
+            let mut left = self.nohz.blocked.w[word] & self.occupancy.idle_cpus.w[word];
             while left != 0 {
                 let cpu = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;

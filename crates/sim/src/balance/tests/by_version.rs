@@ -93,7 +93,7 @@ fn blocked_load_is_left_for_the_idle_loop_by_the_ring() {
             sim.nohz_enter_idle(5);
             sim.jiffy += 100;
             sim.core.cpus[2].avg_idle = MS;
-            sim.nohz.overload = true;
+            sim.occupancy.overload = true;
             sim.cpus[2].balance.nohz_flags = 0;
             assert!(!sim.balance_newidle(2));
             assert_eq!(sim.cpus[2].balance.nohz_flags != 0, left, "{base}");
@@ -127,12 +127,12 @@ fn every_second_look_is_left_out_at_first() {
         ("linux-7.2", 60..=140),
     ] {
         under(base, "ca9x4", |sim| {
-            sim.nohz.overload = true;
+            sim.occupancy.overload = true;
             let looks = (0..200)
                 .filter(|_| {
                     sim.core.cpus[2].avg_idle = MS;
                     sim.cpus[2].balance.levels[0].max_newidle_lb_cost = 0;
-                    sim.nohz.overload = true;
+                    sim.occupancy.overload = true;
                     let before = sim.stats.lb_attempts.seen();
                     assert!(!sim.balance_newidle(2));
                     sim.stats.lb_attempts.seen() != before
@@ -149,7 +149,7 @@ fn costs_are_forgotten_by_newidle_too() {
         under(base, "hikey620", |sim| {
             let second = sim.nohz.hz;
             sim.core.cpus[2].avg_idle = u64::MAX / 2;
-            sim.nohz.overload = true;
+            sim.occupancy.overload = true;
             let own = sim.levels(2, 0);
             own.max_newidle_lb_cost = 256_000_000;
             own.next_decay = 0;

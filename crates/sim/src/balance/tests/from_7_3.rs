@@ -73,9 +73,9 @@ fn a_misfit_counts_where_it_can_be_helped() {
                 (kind, true),
                 "{base}: {because}"
             );
-            sim.nohz.overload = false;
+            sim.occupancy.overload = false;
             sim.rivals(&scope);
-            assert!(sim.nohz.overload, "{base}");
+            assert!(sim.occupancy.overload, "{base}");
             for &cpu in others {
                 pretend(sim, cpu, (0, 0, 0, false));
             }

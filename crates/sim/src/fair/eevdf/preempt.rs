@@ -3,7 +3,7 @@
 
 use super::before;
 use crate::kernel::{Protection, WakeupTest, Yields};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::timeline::NONE;
 use alight_policy::abi::class;
 
@@ -115,9 +115,7 @@ impl Queues<'_> {
             self.fair_queue_mut(cpu).next = task;
         }
     }
-}
 
-impl Balancer<'_> {
     /// Does `task`, just enqueued on `cpu`, preempt `curr` (`wakeup_preempt_fair`)?
     pub(crate) fn check_preempt_eevdf(&mut self, cpu: usize, curr: u32, task: u32, new: bool) {
         if curr == task {

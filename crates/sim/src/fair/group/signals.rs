@@ -5,7 +5,7 @@
 //! (kernel/sched/fair.c, `update_load_avg` and what it calls).
 
 use crate::kernel::{Shares, TaskGroups};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, class, rule};
 use alight_policy::{pelt, rq};
@@ -381,9 +381,7 @@ impl Queues<'_> {
         self.views[task].pelt.load_avg = self.task_h_load(task as u32);
         Some(was)
     }
-}
 
-impl Balancer<'_> {
     /// Counts `task` in (`sign` 1) or out (-1) on the CPU's own queue, in a group or not.
     fn count_task(&mut self, cpu: usize, task: u32, sign: i32) {
         self.pack_update_signals(cpu);
@@ -411,11 +409,11 @@ impl Balancer<'_> {
             );
         }
         let running = self.group_refreshes(q);
-        let view = &mut self.queues.power.world.views[task as usize];
+        let view = &mut self.power.world.views[task as usize];
         let comes = view.pelt.last_update_time == 0;
-        let queue = &mut self.queues.groups.queues[q - self.queues.groups.cpus];
+        let queue = &mut self.groups.queues[q - self.groups.cpus];
         let changed = rq::enqueue(
-            &self.queues.power.world.core.params,
+            &self.power.world.core.params,
             &mut queue.view,
             view,
             running,
@@ -516,8 +514,8 @@ impl Balancer<'_> {
             let at = nr * self.groups.cpus + cpu;
             let q = self.groups.cpus + at;
             let running = self.group_refreshes(q);
-            let queue = &mut self.queues.groups.queues[at];
-            let changed = rq::refresh(&self.queues.power.core.params, &mut queue.view, running);
+            let queue = &mut self.groups.queues[at];
+            let changed = rq::refresh(&self.power.core.params, &mut queue.view, running);
             let propagates = queue.propagate;
             self.told(q, changed);
             let entity = (self.groups.tasks + at) as u32;

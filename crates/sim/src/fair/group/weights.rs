@@ -7,7 +7,7 @@ use crate::fair::eevdf::rescale;
 use crate::fair::weight::inverse_of_sum;
 use crate::fair::{NICE_0_FINE, Order};
 use crate::kernel::{Protection, Shares};
-use crate::layers::{Balancer, Queues};
+use crate::layers::Queues;
 use alight_policy::rq;
 
 impl Queues<'_> {
@@ -89,9 +89,7 @@ impl Queues<'_> {
             self.queue_in(cpu, entity);
         }
     }
-}
 
-impl Balancer<'_> {
     /// The share of the group's weight that its entity on `cpu` gets
     /// (`calc_group_shares`, `update_cfs_group`).
     pub(super) fn update_group(&mut self, cpu: usize, entity: u32) {

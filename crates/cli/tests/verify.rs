@@ -192,27 +192,22 @@ fn a_recording_of_the_model_holds_its_machine() {
 #[test]
 fn reports_become_a_page() {
     let folder = tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let kernel = folder.path().join("amd64-6.1-cloud");
+    fs::create_dir(&kernel).unwrap();
     let json = alight(&["verify", "pelt", RECORDING, "--json"]).assert();
-    fs::write(folder.path().join("a.json"), &json.get_output().stdout).unwrap();
-    alight(&["verify", "report", folder.path().to_str().unwrap()])
+    fs::write(kernel.join("a.json"), &json.get_output().stdout).unwrap();
+    fs::write(kernel.join("model"), "commit 123 of 2026-01-01\n").unwrap();
+    alight(&["verify", "report", path])
         .assert()
         .code(0)
-        .stdout(contains("| 6.1.0-"))
-        .stdout(contains("The model is that of").not())
+        .stdout(contains("| amd64-6.1-cloud | 6.1.0-"))
+        .stdout(contains("| commit 123 of 2026-01-01 |"))
         .stdout(contains("## Decisions\n\nNot run."));
-    let of = ["--of", "commit 123 of 2026-01-01"];
-    alight(
-        &[
-            &["verify", "report", folder.path().to_str().unwrap()],
-            &of[..],
-        ]
-        .concat(),
-    )
-    .assert()
-    .code(0)
-    .stdout(contains(
-        "\nThe model is that of commit 123 of 2026-01-01. ",
-    ));
+    alight(&["verify", "report", path, "--quantities"])
+        .assert()
+        .code(0)
+        .stdout(contains("# Behaviour, each quantity"));
     alight(&["verify", "report", "nowhere"])
         .assert()
         .code(2)

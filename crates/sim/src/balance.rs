@@ -48,16 +48,18 @@ pub(super) mod tests;
 
 pub(crate) use cache_aware::CacheAware;
 pub(crate) use groups::cpu_util;
-pub(crate) use itmt::{Itmt, describe};
-pub(crate) use pack::{Packing, keeps_signals_2013};
+pub(crate) use itmt::describe;
+pub(crate) use pack::keeps_signals_2013;
 
 use crate::kernel::{Bounds, MisfitStatus};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World, stands_on};
 use crate::occupancy::{Count, Occupancy};
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
 use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
+use itmt::Itmt;
+use pack::Packing;
 
 /// `sysctl_sched_migration_cost`: a task that ran less than this ago is cache
 /// hot, and an idle phase shorter than this is not worth looking for work, ns.
@@ -147,6 +149,30 @@ impl Default for CpuBalance {
     }
 }
 
+/// Load balancing, over the queues: which tasks CPUs pull from others, and who does it for those without
+/// a tick.
+#[repr(C)]
+pub(crate) struct Balancer<'a> {
+    queues: Queues<'a>,
+    nohz: Nohz,
+    itmt: Itmt,
+    packing: Packing,
+}
+
+stands_on!(Balancer on Queues: queues);
+
+impl<'a> Balancer<'a> {
+    /// Nothing is set but what the buddies of the core tell; [`Balancer::balance_init`] does the rest.
+    pub fn new(queues: Queues<'a>) -> Self {
+        Balancer {
+            packing: Packing::new(&queues.core),
+            nohz: Nohz::default(),
+            itmt: Itmt::default(),
+            queues,
+        }
+    }
+}
+
 /// A table of the groups of the placement core, or of its caches; built anew with them.
 pub(crate) fn of_groups<T>(items: Vec<T>) -> Table<T> {
     // SAFETY: `Nohz` and `Occupancy`, which alone have such tables, look up groups and caches that
@@ -156,7 +182,7 @@ pub(crate) fn of_groups<T>(items: Vec<T>) -> Table<T> {
 
 /// What all CPUs share for balancing (`nohz`, and the balancing part of `struct root_domain`).
 #[derive(Debug, Clone)]
-pub(crate) struct Nohz {
+struct Nohz {
     /// Tickless CPUs (`idle_cpus_mask`); some may have got work since.
     idle: Mask,
     nr_cpus: u32,
@@ -220,12 +246,6 @@ impl Nohz {
     #[inline]
     fn jiffies_of_ms(&self, ms: u64) -> u64 {
         (ms * self.hz).div_ceil(1000)
-    }
-
-    /// The longest interval, jiffies.
-    #[cfg(test)]
-    pub fn max_interval_jiffies(&self) -> u64 {
-        self.max_interval
     }
 
     /// An interval of `ms` in jiffies, within the limits of all intervals.
@@ -325,6 +345,12 @@ impl Queues<'_> {
 }
 
 impl Balancer<'_> {
+    /// The longest interval, jiffies.
+    #[cfg(test)]
+    pub fn max_interval_jiffies(&self) -> u64 {
+        self.nohz.max_interval
+    }
+
     /// Sets the balancing state of an idle machine; the views and the topology
     /// are complete (`sd_init`, `sched_init`).
     pub fn balance_init(&mut self) {

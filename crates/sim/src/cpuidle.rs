@@ -20,8 +20,9 @@ mod teo;
 pub(crate) mod tests;
 
 use crate::api::Metric;
+use crate::balance::Balancer;
 use crate::energy::Rest;
-use crate::layers::{Balancer, Power, World};
+use crate::layers::{Power, World};
 use crate::queue::NEVER;
 use crate::table::Table;
 use crate::timeline::NONE;

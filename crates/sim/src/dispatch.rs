@@ -2,8 +2,9 @@
 //! What one CPU does at its events: interrupts, ticks, context switches, and
 //! the way into and out of idle.
 
+use crate::balance::Balancer;
 use crate::exec::TIMER_SLACK;
-use crate::layers::{Balancer, Power, Programs, Queues, Sim, World};
+use crate::layers::{Power, Programs, Queues, Sim, World};
 use crate::queue::NEVER;
 use crate::state::{Life, Phase};
 use crate::timeline::NONE;

@@ -15,10 +15,10 @@
 //! of the root cpuset.
 
 use crate::api::Scenario;
-use crate::balance::{Packing, keeps_signals_2013};
+use crate::balance::Balancer;
 use crate::build::views;
 use crate::fair::Tunables;
-use crate::layers::{Balancer, Programs, Queues, Sim, World};
+use crate::layers::{Programs, Queues, Sim, World};
 use crate::queue::NEVER;
 use crate::state::{Life, Phase};
 use crate::timeline::NONE;
@@ -238,10 +238,6 @@ impl Balancer<'_> {
         }
         // SAFETY: as the core before, see `Builder::finish`.
         self.core.rebuilt(unsafe { new.stored() });
-        if self.core.params.pack != rule::PACK_NONE {
-            self.packing = Packing::new(&self.core);
-            self.signals_2013 = keeps_signals_2013(&self.core);
-        }
         self.tunables = Tunables {
             hrtick: self.tunables.hrtick,
             ..Tunables::new(self.kernel, counted, self.tunables.tick)

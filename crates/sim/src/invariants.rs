@@ -3,7 +3,8 @@
 //! everything and change nothing.
 
 use crate::api::Error;
-use crate::layers::{Balancer, Queues};
+use crate::balance::Balancer;
+use crate::layers::Queues;
 use crate::queue::NEVER;
 use crate::state::{Life, Phase};
 use crate::timeline::NONE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The layers of a run, and what each keeps: [`World`], [`Power`], [`Queues`], [`Balancer`],
-//! [`Programs`], [`Sim`].
+//! The layers of a run, and what each keeps: [`World`], [`Power`], [`Queues`], [`Balancer`] (in
+//! `balance`, which alone can touch what it keeps), [`Programs`], [`Sim`].
 //!
 //! A layer owns the one below it. It can use all that stands below and cannot name what stands above:
 //! the compiler refuses it. A method belongs to the lowest layer that has what it needs, so that the
@@ -11,6 +11,7 @@
 //! parts at once names the layer of one, `self.world.cpus` beside `self.freq`, or takes the
 //! [`world`](World::world) apart.
 
+use crate::balance::{Balancer, CacheAware};
 use crate::channel::{Channel, MessageMemory};
 use crate::classes::Classes;
 use crate::cost::{CpuCosts, OpCost};
@@ -136,18 +137,9 @@ pub(crate) struct Queues<'a> {
     pub eevdf: Eevdf,
     pub groups: Groups,
     /// Which caches processes prefer, and what is queued where they do.
-    pub cache_aware: crate::balance::CacheAware,
+    pub cache_aware: CacheAware,
     /// The queues keep the load signals of 2013 for packing.
     pub signals_2013: bool,
-}
-
-/// Load balancing and wakeups: where tasks go.
-#[repr(C)]
-pub(crate) struct Balancer<'a> {
-    pub queues: Queues<'a>,
-    pub nohz: crate::balance::Nohz,
-    pub itmt: crate::balance::Itmt,
-    pub packing: crate::balance::Packing,
 }
 
 /// What tasks do: channels, locks, what is measured of them.
@@ -196,10 +188,11 @@ macro_rules! stands_on {
     )*};
 }
 
+pub(crate) use stands_on;
+
 stands_on!(
     Power on World: world,
     Queues on Power: power,
-    Balancer on Queues: queues,
     Programs on Balancer: balancer,
     Sim on Programs: programs,
 );

@@ -13,7 +13,7 @@ use super::detach::greatest;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use super::{Idle, fits};
-use crate::layers::Balancer;
+use crate::balance::Balancer;
 use alight_policy::abi::domain_flag;
 
 /// Kinds of groups, rising (`enum group_type`).

@@ -13,9 +13,10 @@
 use super::Idle;
 use super::contest::{Contest, GroupStats, Kind, greater};
 use super::sums::Sum;
+use crate::balance::Balancer;
 use crate::fair::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::occupancy::Count;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
 use alight_policy::{Group, Mask, nr_idle_scan};

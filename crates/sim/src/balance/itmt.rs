@@ -5,9 +5,10 @@
 use super::Idle;
 use super::contest::GroupStats;
 use super::groups::Scope;
+use crate::balance::Balancer;
 use crate::hybrid::hybrids;
 use crate::kernel::{self, Hybrids, Pulls, RankedDomains, ThreadPriority};
-use crate::layers::{Balancer, World};
+use crate::layers::World;
 use crate::occupancy::Count;
 use alight_machine::{ItmtDriver, Machine};
 use alight_policy::abi::domain_flag;

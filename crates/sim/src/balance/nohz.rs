@@ -5,8 +5,9 @@
 
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
+use crate::balance::Balancer;
 use crate::kernel::NohzRound;
-use crate::layers::{Balancer, Programs, World};
+use crate::layers::{Programs, World};
 use crate::timeline::NONE;
 use alight_policy::rq;
 

@@ -7,8 +7,9 @@
 use super::Idle;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
+use crate::balance::Balancer;
 use crate::layers;
-use crate::layers::{Balancer, Queues, World};
+use crate::layers::{Queues, World};
 use crate::table::Tables;
 use crate::timeline::NONE;
 use alight_policy::abi::{Share, domain_flag, rule};

@@ -3,8 +3,9 @@
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
+use crate::balance::Balancer;
 use crate::kernel::Gate;
-use crate::layers::{Balancer, Programs, World};
+use crate::layers::{Programs, World};
 use alight_policy::abi::domain_flag;
 
 impl World<'_> {

@@ -3,15 +3,21 @@
 //! (`partition_sched_domains`, `build_sched_domains`): what belonged to a domain
 //! or to the root domain begins again, what belongs to a queue goes on.
 
+use super::pack::{Packing, keeps_signals_2013};
 use super::{Level, newidle, of_groups, sums};
-use crate::layers::Balancer;
+use crate::balance::Balancer;
 use crate::occupancy::Count;
 use alight_policy::NONE;
+use alight_policy::abi::rule;
 
 impl Balancer<'_> {
     /// The places, domains and groups of the core are new.
     pub fn balance_rebuild(&mut self) {
         let (now, built) = (self.jiffies(), self.now);
+        if self.core.params.pack != rule::PACK_NONE {
+            self.packing = Packing::new(&self.core);
+            self.signals_2013 = keeps_signals_2013(&self.core);
+        }
         let groups = self.core.groups.len();
         let online = u64::from(self.hotplug.online.len());
         self.occupancy.groups = of_groups(vec![Count::default(); groups]);

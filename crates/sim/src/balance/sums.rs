@@ -7,8 +7,9 @@
 //! the differences of the marked queues: a machine of hundreds of CPUs changes
 //! in few places between two attempts.
 
+use crate::balance::Balancer;
 use crate::kernel::{Balance, Judged};
-use crate::layers::{Balancer, World};
+use crate::layers::World;
 use crate::table::Table;
 use crate::uclamp_sum::Weighed;
 use alight_policy::Mask;

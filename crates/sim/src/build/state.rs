@@ -4,7 +4,7 @@
 use super::{Builder, MeasureSpec, kernel, views};
 use crate::activations::Activations;
 use crate::api::{Cgroup, Error, Scenario};
-use crate::balance::{CacheAware, Itmt, Nohz, Packing, keeps_signals_2013};
+use crate::balance::{Balancer, CacheAware, keeps_signals_2013};
 use crate::changes::Agenda;
 use crate::channel::MessageMemory;
 use crate::classes::{Class, Classes, Servers};
@@ -15,7 +15,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
-use crate::layers::{Balancer, Output, Power, Programs, Queues, Sim, World};
+use crate::layers::{Output, Power, Programs, Queues, Sim, World};
 use crate::lifetime::Ends;
 use crate::occupancy::Occupancy;
 use crate::pressure::Pressure;
@@ -74,7 +74,6 @@ impl<'a> Builder<'a> {
         let limited = agenda.has_limits();
         // SAFETY: looked up by CPUs, as the tables below, and by what its own places lead to.
         let core = unsafe { views(machine, kernel, &params, hotplug.online)?.stored() };
-        let packing = Packing::new(&core);
         let signals_2013 = keeps_signals_2013(&core);
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
@@ -234,12 +233,7 @@ impl<'a> Builder<'a> {
             cache_aware: CacheAware::default(),
             signals_2013,
         };
-        let balancer = Balancer {
-            queues,
-            packing,
-            nohz: Nohz::default(),
-            itmt: Itmt::default(),
-        };
+        let balancer = Balancer::new(queues);
         let programs = Programs {
             balancer,
             attributes: parts.attributes,

@@ -263,11 +263,11 @@ fn tunables_follow_a_cpu_behind() {
     ];
     on_cpus(4, &changes, &[task(0, &[run(50)])], |sim| {
         let mut latency = vec![sim.tunables.latency / 6_000_000];
-        let mut interval = vec![sim.nohz.max_interval_jiffies()];
+        let mut interval = vec![sim.max_interval_jiffies()];
         for ms in 1..=5 {
             sim.until(ms * MS);
             latency.push(sim.tunables.latency / 6_000_000);
-            interval.push(sim.nohz.max_interval_jiffies());
+            interval.push(sim.max_interval_jiffies());
         }
         // 1 + log2 of 4, then of 4, 3, 2, 2, 4.
         assert_eq!(latency, [3, 3, 2, 2, 2, 3]);

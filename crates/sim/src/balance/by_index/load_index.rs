@@ -3,7 +3,7 @@
 //! higher the index, so that who is busy does not move tasks for what passes
 //! (`__update_cpu_load`, `source_load`, `target_load` of 3.9.6).
 
-use crate::layers::Balancer;
+use crate::balance::Balancer;
 
 /// Averages that any level looks at (`CPU_LOAD_IDX_MAX` is 5, but no domain has an
 /// index above 3, and an index is one more than its average's).

@@ -4,8 +4,9 @@
 //! (`update_cpu_power`, `update_group_power` of 3.9.6).
 
 use super::{Early, EarlyCpu};
+use crate::balance::Balancer;
 use crate::balance::groups::Scope;
-use crate::layers::{Balancer, World};
+use crate::layers::World;
 use alight_policy::Mask;
 use alight_policy::abi::{NONE, domain_flag};
 

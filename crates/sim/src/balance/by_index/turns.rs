@@ -4,9 +4,10 @@
 //! itself, then for the others without a tick (`nohz_kick_needed`,
 //! `nohz_idle_balance` of 3.9.6).
 
+use crate::balance::Balancer;
 use crate::balance::groups::Scope;
 use crate::balance::{Idle, MIGRATION_COST};
-use crate::layers::{Balancer, Programs};
+use crate::layers::Programs;
 use alight_policy::abi::domain_flag;
 
 impl Balancer<'_> {

@@ -10,7 +10,7 @@
 # some of arm64 with little and big CPUs that change their frequency. --keep DIR leaves
 # the recordings and reports (JSON) in DIR; the report of a kernel that could not be
 # recorded is empty. A recording that is empty or short fails, with the reason.
-# --sample records some ten thousand updates instead of a million.
+# --sample records some ten thousand updates instead of half a million or more.
 #
 # One line a kernel; the last line is "pelt: N passed, N failed".
 

@@ -162,7 +162,7 @@ pub(crate) struct Balancer<'a> {
 stands_on!(Balancer on Queues: queues);
 
 impl<'a> Balancer<'a> {
-    /// Nothing is set but what the buddies of the core tell; [`Balancer::balance_init`] does the rest.
+    /// Packing is set up by the buddies of the core; [`Balancer::balance_init`] sets up the rest.
     pub fn new(queues: Queues<'a>) -> Self {
         Balancer {
             packing: Packing::new(&queues.core),

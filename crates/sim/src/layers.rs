@@ -7,9 +7,9 @@
 //! type it is a method of says what it may touch.
 //!
 //! A layer dereferences to the one below: in a method of [`Balancer`], `self.now` is the world's time
-//! and `self.clock(cpu)` updates the clock of a queue. Rust borrows all below it then. Who changes two
-//! parts at once names the layer of one, `self.world.cpus` beside `self.freq`, or takes the
-//! [`world`](World::world) apart.
+//! and `self.clock(cpu)` updates the clock of a queue. Such an access borrows all layers below. To
+//! change two parts at once, a method names the layer of one (`self.world.cpus` beside `self.freq`),
+//! or borrows the [`world`](World::world) and takes it apart.
 
 use crate::balance::{Balancer, CacheAware};
 use crate::channel::{Channel, MessageMemory};
@@ -128,7 +128,7 @@ pub(crate) struct Power<'a> {
     pub smt: crate::smt::Smt,
 }
 
-/// Who runs next on each CPU: the fair class, its groups, and the classes before it.
+/// Which task runs next on each CPU: the fair class, its groups, and the classes before it.
 #[repr(C)]
 pub(crate) struct Queues<'a> {
     pub power: Power<'a>,
@@ -138,7 +138,7 @@ pub(crate) struct Queues<'a> {
     pub groups: Groups,
     /// Which caches processes prefer, and what is queued where they do.
     pub cache_aware: CacheAware,
-    /// The queues keep the load signals of 2013 for packing.
+    /// The queues keep the load signals of 2013, for the feature pack.
     pub signals_2013: bool,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Sim<'a> {
     pub replay: crate::replay::Replay,
 }
 
-/// A layer is the one below it and what it adds: it knows what stands below it and nothing above.
+/// Gives a layer the fields and methods of the one below it.
 macro_rules! stands_on {
     ($($above:ident on $below:ident: $field:ident),* $(,)?) => {$(
         impl<'a> std::ops::Deref for $above<'a> {

@@ -25,8 +25,8 @@
 //! |---|---|
 //! | `World` | time, CPUs, tasks, their programs, the placement core, the events told |
 //! | `Power` | clocks, idle states, energy, pressure, SMT, clamps |
-//! | `Queues` | the fair class, task groups, real-time and deadline classes |
-//! | `Balancer` | load balancing, packing, caches; wakeups |
+//! | `Queues` | the fair class, task groups, real-time and deadline classes; wakeups are its methods |
+//! | `Balancer` | load balancing, packing, priorities of CPUs |
 //! | `Programs` | channels, locks, desks, measurements |
 //! | `Sim` | changes of the machine, replay; the event loop |
 //!

@@ -98,7 +98,7 @@ impl World<'_> {
         all.overload |= count.nr_running >= 2 && was.nr_running < 2;
         all.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
         all.runnable.assign(cpu as u32, count.nr_running != 0);
-        // What it expects of its tasks has changed with them.
+        // With the tasks of a queue its expected utilization changes (`util_est`).
         all.changed.insert(cpu as u32);
         let place = &self.core.places[cpu];
         for &group in &place.group[..place.nr_domains as usize] {

@@ -125,7 +125,10 @@ fn kernel(folder: &Path) -> Result<Kernel, NoFidelityPage> {
             "alight.verify-decisions/1" => &mut kernel.decisions,
             behaviour::SCHEMA => &mut kernel.behaviour,
             other => {
-                let why = format!("its schema is '{other}'");
+                let why = match other {
+                    "" => "it names no schema".to_owned(),
+                    _ => format!("its schema is '{other}'"),
+                };
                 return Err(NoFidelityPage::NotAReport { path, why });
             }
         }

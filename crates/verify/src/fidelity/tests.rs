@@ -115,6 +115,7 @@ fn what_is_no_report_is_refused_by_name() {
             r#"{"schema": "alight.compare/1"}"#,
             "its schema is 'alight.compare/1'",
         ),
+        ("{}", "it names no schema"),
     ] {
         let directory = directory(&[("x.json", content)]);
         let error = page(directory.path()).unwrap_err().to_string();

@@ -51,11 +51,11 @@ pub(crate) use groups::cpu_util;
 pub(crate) use itmt::describe;
 pub(crate) use pack::keeps_signals_2013;
 
+use crate::base::table::Table;
+use crate::base::timeline::NONE;
 use crate::kernel::{Bounds, MisfitStatus};
 use crate::layers::{Queues, World, stands_on};
-use crate::occupancy::{Count, Occupancy};
-use crate::table::Table;
-use crate::timeline::NONE;
+use crate::world::occupancy::{Count, Occupancy};
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
 use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
 use itmt::Itmt;

@@ -8,8 +8,10 @@
 
 mod balance;
 mod eevdf;
+pub(crate) mod hybrid;
 mod idle;
 mod itmt;
+pub(crate) mod sysctl;
 mod table;
 
 pub(crate) use balance::*;

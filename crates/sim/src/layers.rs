@@ -12,23 +12,23 @@
 //! or borrows the [`world`](World::world) and takes it apart.
 
 use crate::balance::{Balancer, CacheAware};
-use crate::channel::{Channel, MessageMemory};
-use crate::classes::Classes;
-use crate::cost::{CpuCosts, OpCost};
-use crate::cpufreq::FreqState;
-use crate::energy::ClusterMeter;
-use crate::explain::Explainer;
-use crate::fair::{Eevdf, Groups, Tunables};
-use crate::instruments::Instruments;
+use crate::base::queue::Queue;
+use crate::base::table::{Table, Tables};
+use crate::base::timeline::Nodes;
 use crate::kernel::Kernel;
-use crate::lifetime::Ends;
-use crate::occupancy::Occupancy;
-use crate::queue::Queue;
-use crate::state::{Cpu, MarkState, Task, WorkloadState};
-use crate::stats::{Histogram, Stats};
-use crate::sync::{BarrierState, Mutex, WaitQueue};
-use crate::table::{Table, Tables};
-use crate::timeline::Nodes;
+use crate::observe::stats::{Histogram, Stats};
+use crate::place::explain::Explainer;
+use crate::power::cpufreq::FreqState;
+use crate::power::energy::ClusterMeter;
+use crate::program::channel::{Channel, MessageMemory};
+use crate::program::instruments::Instruments;
+use crate::program::sync::{BarrierState, Mutex, WaitQueue};
+use crate::queues::classes::Classes;
+use crate::queues::fair::{Eevdf, Groups, Tunables};
+use crate::world::cost::{CpuCosts, OpCost};
+use crate::world::lifetime::Ends;
+use crate::world::occupancy::Occupancy;
+use crate::world::state::{Cpu, MarkState, Task, WorkloadState};
 use alight_machine::Machine;
 use alight_policy::Mask;
 use alight_trace::Sink;
@@ -59,7 +59,7 @@ pub(crate) struct World<'a> {
     pub nodes: Nodes,
     pub ops: Table<Op>,
     pub op_costs: Table<OpCost>,
-    /// [`crate::rounds::lengths`]
+    /// [`crate::world::rounds::lengths`]
     pub round_lengths: Table<u8>,
     pub hash: u64,
     /// Next event of each CPU.
@@ -94,7 +94,7 @@ pub(crate) struct World<'a> {
     pub workloads: Box<[WorkloadState]>,
     pub comms: Vec<String>,
     pub stats: Stats,
-    pub counting: crate::counting::Counting,
+    pub counting: crate::observe::counting::Counting,
     /// Of the run, for what is drawn.
     pub seed: u64,
     /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.
@@ -102,7 +102,7 @@ pub(crate) struct World<'a> {
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
     pub occupancy: Occupancy,
-    pub hotplug: crate::hotplug::Hotplug,
+    pub hotplug: crate::dispatch::hotplug::Hotplug,
     pub out: Output<'a>,
 }
 
@@ -116,16 +116,16 @@ pub(crate) struct Power<'a> {
     pub freq_queue: Queue,
     pub freq: Table<FreqState>,
     /// Clamps of the tasks on each CPU's queue.
-    pub uclamp: Box<[crate::uclamp::QueueClamps]>,
-    pub uclamp_limits: crate::uclamp::Limits,
+    pub uclamp: Box<[crate::power::uclamp::QueueClamps]>,
+    pub uclamp_limits: crate::power::uclamp::Limits,
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
-    pub idle_states: Table<Table<crate::cpuidle::State>>,
-    pub domain_states: Table<Vec<crate::cpuidle::DomainState>>,
-    pub idle_memory: crate::cpuidle::Memory,
-    pub pressure: crate::pressure::Pressure,
-    pub irq_time: crate::irq_time::IrqTime,
-    pub smt: crate::smt::Smt,
+    pub idle_states: Table<Table<crate::power::cpuidle::State>>,
+    pub domain_states: Table<Vec<crate::power::cpuidle::DomainState>>,
+    pub idle_memory: crate::power::cpuidle::Memory,
+    pub pressure: crate::power::pressure::Pressure,
+    pub irq_time: crate::power::irq_time::IrqTime,
+    pub smt: crate::power::smt::Smt,
 }
 
 /// Which task runs next on each CPU: the fair class, its groups, and the classes before it.
@@ -150,14 +150,14 @@ pub(crate) struct Programs<'a> {
     pub message_memory: MessageMemory,
     pub counters: Table<u64>,
     pub deals: Table<Deal>,
-    pub attributes: Vec<crate::build::Attributes>,
+    pub attributes: Vec<crate::setup::build::Attributes>,
     pub conditions: Vec<WaitQueue>,
     pub semaphores: Vec<(u32, WaitQueue)>,
     pub barriers: Vec<BarrierState>,
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
     pub instruments: Instruments,
-    pub activations: crate::activations::Activations,
+    pub activations: crate::program::activations::Activations,
 }
 
 /// A run: CPUs and tasks that do what programs say, and what is done to them from outside.
@@ -165,8 +165,8 @@ pub(crate) struct Programs<'a> {
 pub(crate) struct Sim<'a> {
     pub programs: Programs<'a>,
     /// What is done to the machine, and the CPUs that there are.
-    pub agenda: crate::changes::Agenda,
-    pub replay: crate::replay::Replay,
+    pub agenda: crate::dispatch::changes::Agenda,
+    pub replay: crate::dispatch::replay::Replay,
 }
 
 /// Gives a layer the fields and methods of the one below it.

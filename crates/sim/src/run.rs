@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The event loop, and the calls that start it.
 
-use crate::answers::{Answers, Decision, Watch};
-use crate::api::{Error, Figures, Outcome, Scenario};
-use crate::build::{self, MeasureSpec};
-use crate::drawn;
-use crate::emit::FIRST_PID;
-use crate::explain::{Explainer, Wants};
-use crate::hybrid;
+use crate::base::queue::NEVER;
+use crate::face::answers::{Answers, Decision, Watch};
+use crate::face::api::{Error, Figures, Outcome, Scenario};
 use crate::kernel::Kernel;
+use crate::kernel::hybrid;
 use crate::layers::{Output, Programs, Sim};
-use crate::progress::Goal;
-use crate::queue::NEVER;
-use crate::stuck::Stuck;
+use crate::observe::progress::Goal;
+use crate::observe::stuck::Stuck;
+use crate::place::explain::{Explainer, Wants};
+use crate::setup::build::{self, MeasureSpec};
+use crate::setup::drawn;
+use crate::world::emit::FIRST_PID;
 use alight_machine::Machine;
 use alight_trace::Sink;
 use alight_workload::Workload;

@@ -5,10 +5,10 @@
 //!
 //! The invariants are proved after every event, and no queue's time goes back.
 
-use crate::api::{Cgroup, Scenario, SystemClamps};
-use crate::changes::Change;
+use crate::dispatch::changes::Change;
+use crate::face::api::{Cgroup, Scenario, SystemClamps};
+use crate::kernel::sysctl::{Sysctl, SysctlName};
 use crate::layers::{Output, Sim};
-use crate::sysctl::{Sysctl, SysctlName};
 use alight_machine::{
     Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Machine,
     MachineLevel, MemoryCosts, Opp,
@@ -372,7 +372,7 @@ fn begin_scenario<R>(
         waker: Waker::Task,
         explainer: None,
     };
-    match crate::build::build(scenario, out) {
+    match crate::setup::build::build(scenario, out) {
         Ok((mut sim, _)) => {
             start_at_once(&mut sim, workload);
             test(&mut sim)
@@ -504,7 +504,10 @@ impl Sink for Record {
     }
 
     fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> std::io::Result<()> {
-        let number = |pid: u32| pid.checked_sub(crate::emit::FIRST_PID).map(|n| n as usize);
+        let number = |pid: u32| {
+            pid.checked_sub(crate::world::emit::FIRST_PID)
+                .map(|n| n as usize)
+        };
         let cpu = cpu as usize;
         self.all.push((time_ns, cpu, name(&event)));
         match event {

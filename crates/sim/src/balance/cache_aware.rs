@@ -19,8 +19,8 @@ use super::groups::Scope;
 use super::imbalance::Migrate;
 use super::{Idle, cache_nice_tries, fits};
 use crate::balance::Balancer;
+use crate::base::timeline::NONE;
 use crate::layers::{Queues, World};
-use crate::timeline::NONE;
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag, task_flag};
 use std::collections::BTreeMap;
 

@@ -7,10 +7,10 @@ use super::imbalance::{Imbalance, Migrate};
 use super::sums::Signals;
 use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
 use crate::balance::Balancer;
+use crate::base::timeline::NONE;
 use crate::kernel::{DetachLoad, Judged};
 use crate::layers::{Queues, World};
-use crate::timeline::NONE;
-use crate::uclamp::actual_capacity;
+use crate::power::uclamp::actual_capacity;
 use alight_policy::Group;
 use alight_policy::abi::{class, domain_flag};
 

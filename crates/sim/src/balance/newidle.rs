@@ -7,9 +7,9 @@
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
 use crate::balance::Balancer;
+use crate::base::rng::{Purpose, below};
 use crate::kernel::{Dice, Gate};
 use crate::layers::{Programs, World};
-use crate::rng::{Purpose, below};
 use alight_policy::MAX_LEVELS;
 use alight_policy::abi::domain_flag;
 

@@ -6,9 +6,9 @@
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
 use crate::balance::Balancer;
+use crate::base::timeline::NONE;
 use crate::kernel::NohzRound;
 use crate::layers::{Programs, World};
-use crate::timeline::NONE;
 use alight_policy::rq;
 
 /// Refresh blocked load (`NOHZ_STATS_KICK`).

@@ -7,9 +7,9 @@ use super::groups::{Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
 use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
 use crate::balance::Balancer;
+use crate::base::timeline::NONE;
 use crate::kernel::{Gate, Judged};
 use crate::layers::{Programs, Queues, World};
-use crate::timeline::NONE;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 

@@ -6,7 +6,7 @@
 use super::pack::{Packing, keeps_signals_2013};
 use super::{Level, newidle, of_groups, sums};
 use crate::balance::Balancer;
-use crate::occupancy::Count;
+use crate::world::occupancy::Count;
 use alight_policy::NONE;
 use alight_policy::abi::rule;
 

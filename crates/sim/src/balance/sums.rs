@@ -8,10 +8,10 @@
 //! in few places between two attempts.
 
 use crate::balance::Balancer;
+use crate::base::table::Table;
 use crate::kernel::{Balance, Judged};
 use crate::layers::World;
-use crate::table::Table;
-use crate::uclamp_sum::Weighed;
+use crate::power::uclamp_sum::Weighed;
 use alight_policy::Mask;
 use alight_policy::abi::Cpu;
 

@@ -10,10 +10,10 @@ use super::contest::{GroupStats, Kind};
 use super::groups::Scope;
 use super::imbalance::Migrate;
 use super::*;
-use crate::api::Scenario;
+use crate::face::api::Scenario;
 use crate::kernel::BALANCE;
 use crate::layers::{Output, Sim};
-use crate::state::Life;
+use crate::world::state::Life;
 use alight_machine::Machine;
 use alight_workload::program::{
     Attributes, Calibration, Instruments, Op, Program, TaskSpec, Workload,
@@ -88,7 +88,7 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
         waker: alight_trace::Waker::Task,
         explainer: None,
     };
-    match crate::build::build(&scenario, out) {
+    match crate::setup::build::build(&scenario, out) {
         Ok((mut sim, _)) => {
             // Past the first tick's events, so that no task counts as hot.
             advance(&mut sim, 5 * MS);
@@ -145,7 +145,7 @@ pub(super) fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
     let mask = cpus.iter().copied().collect();
     let masks: Vec<_> = sim.masks.iter().copied().chain([mask]).collect();
     // SAFETY: one more than before.
-    sim.masks = unsafe { crate::table::Table::new(masks) };
+    sim.masks = unsafe { crate::base::table::Table::new(masks) };
     for task in tasks {
         sim.tasks[task as usize].affinity = sim.masks.len() as u32 - 1;
     }

@@ -2,8 +2,8 @@
 //! Threads on machines of two caches: where they end, and when caches do not count.
 
 use super::*;
-use crate::state::Task;
 use crate::testbed::{Given, MS, begin_on, big_little, machine, task, workload};
+use crate::world::state::Task;
 use alight_machine::MachineLevel;
 use alight_workload::program::{Attributes, Op, Workload};
 

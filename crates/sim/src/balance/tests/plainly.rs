@@ -8,7 +8,7 @@ use super::super::imbalance::{self, Imbalance};
 use super::*;
 use crate::kernel::MisfitCounts;
 use crate::layers::Sim;
-use crate::uclamp::actual_capacity;
+use crate::power::uclamp::actual_capacity;
 use alight_policy::abi::{Cpu, NONE};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

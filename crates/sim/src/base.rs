@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Containers and keyed draws that know nothing of a scheduler.
+
+pub(crate) mod queue;
+pub(crate) mod rng;
+pub(crate) mod table;
+pub(crate) mod timeline;
+pub(crate) mod treap;

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What one CPU does at its events: interrupts, ticks, context switches, and
+//! the way into and out of idle.
+
+use crate::balance::Balancer;
+use crate::base::queue::NEVER;
+use crate::base::timeline::NONE;
+use crate::dispatch::exec::TIMER_SLACK;
+use crate::layers::{Power, Programs, Queues, Sim, World};
+use crate::world::state::{Life, Phase};
+use alight_trace::{Interrupt, PrevState};
+
+impl World<'_> {
+    /// Ticks since the start of the run.
+    #[inline]
+    pub fn jiffies(&mut self) -> u64 {
+        self.catch_up_ticks();
+        self.jiffy
+    }
+
+    /// The next tick strictly after now. All CPUs tick together, as without `skew_tick`.
+    #[inline]
+    pub fn next_tick(&mut self) -> u64 {
+        self.catch_up_ticks();
+        self.jiffy_end
+    }
+
+    /// Brings the count of ticks to now.
+    #[inline]
+    fn catch_up_ticks(&mut self) {
+        if self.now >= self.jiffy_end {
+            let passed = (self.now - self.jiffy_end) / self.tunables.tick + 1;
+            self.jiffy += passed;
+            self.jiffy_end += passed * self.tunables.tick;
+        }
+    }
+
+    /// Does the current task of `cpu`, at the end of a system call, see that it should give way?
+    #[inline]
+    pub fn sees_resched(&self, cpu: usize) -> bool {
+        let c = &self.cpus[cpu];
+        (c.need_resched || c.resched_lazy) && c.told_at <= self.now
+    }
+
+    /// Nothing is left to do before the operation takes effect.
+    fn segment_done(&self, cpu: usize) -> bool {
+        let c = &self.cpus[cpu];
+        let t = &self.tasks[c.curr as usize];
+        c.steal == 0 && t.stall == 0 && t.units == 0 && t.wall_until <= self.now
+    }
+
+    /// May the first timer of `cpu` expire, where another one interrupts
+    /// (`hrtimer_get_softexpires`)?
+    fn first_may_expire(&self, cpu: usize) -> bool {
+        let timers = &self.cpus[cpu].timers;
+        let early = timers.first_at().saturating_sub(self.now);
+        let task = timers.first() as usize;
+        // Who is further off than any slack is not looked at.
+        early == 0
+            || early <= TIMER_SLACK
+                && (self.tasks.get(task)).is_some_and(|task| task.timer_point <= self.now)
+    }
+
+    /// A core whose threads are all idle is worth a search again (`update_idle_core`).
+    fn core_went_idle(&mut self, cpu: usize) {
+        let place = &self.core.places[cpu];
+        if place.smt_domain == NONE {
+            return;
+        }
+        let (shared, core) = (place.shared as usize, place.smt_domain as usize);
+        if self.core.llcs[shared].has_idle_cores != 0 {
+            return;
+        }
+        let all_idle = self.core.domains[core]
+            .span
+            .iter()
+            .all(|sibling| self.core.cpus[sibling as usize].curr_is_idle != 0);
+        if all_idle {
+            self.core.llcs[shared].has_idle_cores = 1;
+        }
+    }
+
+    /// May `task` run on `cpu`?
+    pub fn allowed(&self, task: u32, cpu: usize) -> bool {
+        self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
+    }
+}
+
+impl Power<'_> {
+    /// An interrupt reaches an idle CPU: it leaves its idle state.
+    #[inline(always)]
+    fn idle_interrupted(&mut self, cpu: usize) {
+        let out = self.idle_leave(cpu, self.now);
+        self.cpus[cpu].phase = Phase::Waking;
+        if out == self.now {
+            self.thread_executes(cpu);
+        }
+        self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
+    }
+
+    /// Tells `cpu`, by IPI from `from`, that it should reschedule.
+    #[inline(always)]
+    pub fn kick(&mut self, from: usize, cpu: usize) {
+        if cpu == from {
+            return;
+        }
+        let at = if self.cpus[cpu].phase == Phase::Idle && self.idle_polling(cpu) {
+            self.reached(from)
+        } else {
+            let ipi_send = self.costs(from).ipi_send;
+            self.charge(from, ipi_send);
+            self.stats.ipis += 1;
+            self.reached(from) + self.ns(cpu, self.costs(cpu).ipi_receive)
+        };
+        let c = &mut self.cpus[cpu];
+        if at < c.ipi_at {
+            c.ipi_at = at;
+            if c.phase != Phase::Waking {
+                self.queue.advance(cpu, at);
+            }
+        }
+    }
+
+    /// Tells an idle CPU to balance for all idle CPUs.
+    pub fn kick_nohz(&mut self, from: usize, cpu: usize) {
+        self.cpus[cpu].balance_kicked = true;
+        self.kick(from, cpu);
+    }
+}
+
+impl Queues<'_> {
+    /// The task to run next, or [`NONE`], class by class; `stays`: the current one
+    /// is still runnable.
+    #[inline]
+    pub fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
+        if self.classes.used {
+            self.pick_class(cpu, stays)
+        } else {
+            self.pick_fair(cpu, stays)
+        }
+    }
+
+    /// The idle task becomes current on `cpu`.
+    pub fn clock_goes_idle(&mut self, cpu: usize) {
+        let others = self.rt_util_sum(cpu);
+        if self.classes.served {
+            self.server_idles(cpu, true);
+        }
+        self.pack_update_signals(cpu);
+        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
+        self.core.cpus[cpu].curr_is_idle = 1;
+        self.rq_changed(cpu);
+    }
+}
+
+impl Balancer<'_> {
+    /// All CPUs enter idle for the first time.
+    pub fn boot(&mut self) {
+        for cpu in 0..self.cpus.len() {
+            self.settle(cpu);
+            self.arm(cpu);
+        }
+    }
+
+    /// Enters an idle state, behind the kernel work that is still charged.
+    pub fn settle(&mut self, cpu: usize) {
+        let work = std::mem::take(&mut self.cpus[cpu].steal);
+        self.cpus[cpu].phase = Phase::Idle;
+        self.thread_rests(cpu);
+        self.idle_enter(cpu, work);
+    }
+}
+
+impl Programs<'_> {
+    /// Does the current task give way now, behind an interrupt or, `due`, where its segment ends?
+    #[inline]
+    fn must_schedule(&self, cpu: usize, due: bool) -> bool {
+        let c = &self.cpus[cpu];
+        // The end of a segment is no way into the kernel by itself.
+        let lazily = || c.resched_lazy && !due && self.in_user_mode(cpu);
+        c.gives_way || c.told_at <= self.now && (c.need_resched || lazily())
+    }
+
+    /// The current task of `cpu` gives way behind the kernel work that is still charged: what it
+    /// does before it comes to `__schedule`, such as a tick, it pays for.
+    pub fn give_way(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        if c.steal.min(c.before_switch) == 0 {
+            self.schedule(cpu);
+        } else {
+            c.gives_way = true;
+        }
+    }
+
+    fn tick_handler(&mut self, cpu: usize) {
+        self.cpus[cpu].tick_at = self.next_tick();
+        let tick = self.costs(cpu).tick;
+        self.charge(cpu, tick);
+        self.stats.ticks += 1;
+        self.clock(cpu);
+        if self.pressure.used {
+            self.pressure_refresh(cpu);
+        }
+        // Who was told to give way has had a tick's time for it (`sched_tick`).
+        self.cpus[cpu].need_resched |= self.cpus[cpu].resched_lazy;
+        if self.curr_is_rt(cpu) {
+            self.tick_rt(cpu);
+        } else if self.cpus[cpu].curr != NONE {
+            self.tick_fair(cpu);
+            self.overutilized_update(cpu);
+        }
+        self.balance_tick(cpu);
+    }
+
+    /// Picks the next task and switches to it (`__schedule`).
+    pub fn schedule(&mut self, cpu: usize) {
+        self.clock(cpu);
+        let c = &mut self.cpus[cpu];
+        (c.need_resched, c.resched_lazy, c.gives_way) = (false, false, false);
+        c.before_switch = NEVER;
+        let prev = c.curr;
+        let stays = prev != NONE && self.tasks[prev as usize].life == Life::Runnable;
+        if stays {
+            self.update_curr(cpu);
+        }
+        let mut next = self.pick_next(cpu, stays);
+        if next == prev && prev != NONE {
+            let c = &mut self.cpus[cpu];
+            (c.need_resched, c.resched_lazy) = (false, false);
+            self.tasks[prev as usize].yielded = false;
+            self.picked_again(cpu);
+            if self.classes.used {
+                self.switched_rt(cpu);
+            }
+            return;
+        }
+        self.trace_schedule(cpu, prev);
+        if next == NONE && prev != NONE {
+            // The sleeper is off the queue: the CPU looks idle to the balancer.
+            if self.balance_newidle(cpu) {
+                next = self.pick_fair(cpu, false);
+            }
+        }
+        let c = &mut self.cpus[cpu];
+        (c.need_resched, c.resched_lazy) = (false, false);
+        let state = self.leave_current(cpu, prev, stays);
+        if self.groups.used {
+            self.switch_groups(cpu, next);
+        }
+        if self.is_rt(next) {
+            self.set_next_rt(cpu, next);
+            self.run(cpu, next);
+        } else if next != NONE {
+            self.set_next(cpu, next);
+            self.run(cpu, next);
+        }
+        self.trace_switch(cpu, prev, state, next);
+        if next == NONE {
+            self.go_idle(cpu);
+        }
+        if self.classes.used {
+            self.switched_rt(cpu);
+        }
+    }
+
+    /// Books the end of `prev` on the CPU; says how it left.
+    #[inline(always)]
+    pub fn leave_current(&mut self, cpu: usize, prev: u32, stays: bool) -> PrevState {
+        if prev == NONE {
+            return PrevState::Running;
+        }
+        self.end_rounds(cpu);
+        self.cache_leave(cpu, prev);
+        if stays {
+            self.preempted_in_pipe(cpu, prev);
+        }
+        let t = &mut self.tasks[prev as usize];
+        let yielded = std::mem::take(&mut t.yielded);
+        let blocked = std::mem::take(&mut t.blocked);
+        let life = t.life;
+        let within_call = stays && !self.in_user_mode(cpu);
+        if within_call {
+            self.trace_preempted_call(cpu, prev as usize);
+        }
+        if self.is_rt(prev) {
+            self.put_prev_rt(cpu, prev);
+        } else if stays || self.is_delayed(prev) {
+            self.put_prev(cpu);
+        }
+        if stays && !yielded {
+            self.preempted += 1;
+        }
+        self.cpus[cpu].curr = NONE;
+        match life {
+            // On its way back to user mode it calls `schedule()` itself.
+            Life::Runnable if yielded || !within_call => PrevState::Running,
+            Life::Runnable => PrevState::Preempted,
+            Life::Dead => PrevState::Dead,
+            _ if blocked => PrevState::Uninterruptible,
+            _ => PrevState::Sleeping,
+        }
+    }
+
+    /// Starts executing `task`, which has just become current.
+    #[inline(always)]
+    fn run(&mut self, cpu: usize, task: u32) {
+        self.core.cpus[cpu].curr_is_idle = 0;
+        self.idle_task_left(cpu);
+        if self.classes.served {
+            self.server_idles(cpu, false);
+        }
+        self.cpus[cpu].phase = Phase::Running;
+        self.thread_executes(cpu);
+        self.cpus[cpu].segment_start = self.now;
+        let switch_ns = self.ns(cpu, self.costs(cpu).switch);
+        let block = self.costs(cpu).block;
+        // Interrupts are off in a switch: what comes in it waits for its end.
+        self.cpus[cpu].steal += switch_ns;
+        if self.tasks[task as usize].fresh {
+            self.leave_loops(task as usize);
+            self.begin(cpu, task as usize);
+            if self.tasks[task as usize].computing {
+                let woken = self.tasks[task as usize].wake_time != NEVER;
+                let block_ns = if woken { self.ns(cpu, block) } else { 0 };
+                self.run_begins_later(task as usize, switch_ns + block_ns);
+            }
+        }
+        let world = self.world();
+        let t = &mut world.tasks[task as usize];
+        if t.wake_time != NEVER {
+            let latency = world.now.saturating_sub(t.wake_time);
+            t.wake_time = NEVER;
+            t.units += block;
+            self.stats.wake_latency.record(latency);
+            self.explain_ran(task, latency);
+        }
+        self.refill(cpu, task);
+        self.misfit_update(cpu);
+        if self.cpus[cpu].tick_at == NEVER {
+            self.cpus[cpu].tick_at = self.next_tick();
+            self.nohz_tick_goes_on(cpu);
+        }
+    }
+
+    fn go_idle(&mut self, cpu: usize) {
+        self.cpus[cpu].hrtick_at = NEVER;
+        self.clock_goes_idle(cpu);
+        self.core_went_idle(cpu);
+        self.nohz_stay_begins(cpu);
+        self.idle_stay_begins(cpu);
+        self.settle(cpu);
+    }
+
+    /// Active balance: the stopper of `src` preempts its current task and moves
+    /// it to `dst` (`active_load_balance_cpu_stop`).
+    pub fn push_running(&mut self, src: usize, dst: usize) {
+        let task = self.cpus[src].curr;
+        if task == NONE || !self.allowed(task, dst) {
+            return;
+        }
+        let rt = self.is_rt(task);
+        self.clock(src);
+        self.update_curr(src);
+        self.trace_schedule(src, task);
+        let state = self.leave_current(src, task, true);
+        self.leave_groups(src);
+        self.makes_way_for_kernel(src);
+        if rt {
+            self.dequeue_rt(src, task);
+        } else {
+            self.detach_task(src, task);
+        }
+        if self.classes.used {
+            self.pull_rt(src);
+        }
+        let next = self.pick_next(src, false);
+        if self.groups.used {
+            self.switch_groups(src, next);
+        }
+        if self.is_rt(next) {
+            self.set_next_rt(src, next);
+            self.run(src, next);
+        } else if next != NONE {
+            self.set_next(src, next);
+            self.run(src, next);
+        }
+        self.trace_switch(src, task, state, next);
+        if next == NONE {
+            self.go_idle(src);
+            self.left_by_push(src);
+        }
+        if rt {
+            self.trace_migrate(src, task, dst);
+            self.enqueue_rt(dst, task, false);
+            self.check_preempt(dst, task);
+        } else {
+            self.attach_task(src, dst, task);
+        }
+        self.arm(src);
+        if self.cpus[dst].need_resched {
+            self.kick(src, dst);
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// Does what is due on `cpu` now.
+    #[inline(always)]
+    pub fn cpu_event(&mut self, cpu: usize) {
+        match self.cpus[cpu].phase {
+            Phase::Running => self.running_event(cpu),
+            Phase::Idle => self.idle_interrupted(cpu),
+            Phase::Waking => self.idle_loop_event(cpu),
+        }
+        self.arm(cpu);
+    }
+
+    #[inline(always)]
+    fn running_event(&mut self, cpu: usize) {
+        self.end_rounds(cpu);
+        let due = self.cpus[cpu].end <= self.now;
+        self.progress(cpu);
+        self.interrupts(cpu);
+        if self.must_schedule(cpu, due) {
+            self.give_way(cpu);
+        } else if due && self.segment_done(cpu) {
+            self.execute(cpu);
+        }
+    }
+
+    /// Interrupts that are due on a CPU that executes.
+    fn interrupts(&mut self, cpu: usize) {
+        let charged = self.cpus[cpu].steal;
+        self.handle_interrupts(cpu);
+        if self.irq_time.used {
+            let charged = self.cpus[cpu].steal - charged;
+            self.spent_in_irq(cpu, charged);
+        }
+    }
+
+    /// IPIs, timers and the tick.
+    fn handle_interrupts(&mut self, cpu: usize) {
+        if self.cpus[cpu].ipi_at <= self.now {
+            self.cpus[cpu].ipi_at = NEVER;
+            self.cpus[cpu].told_at = 0;
+            let due = Some(self.now);
+            self.trace_interrupt(cpu, Interrupt::Ipi, due);
+            self.run_wake_list(cpu);
+            self.trace_interrupt(cpu, Interrupt::Ipi, None);
+            if self.replay.devices.interrupt() {
+                self.device_interrupts(cpu);
+            }
+            if self.classes.used {
+                self.asked_to_push(cpu);
+            }
+            if std::mem::take(&mut self.cpus[cpu].balance_kicked) {
+                self.balance_nohz(cpu);
+            }
+        }
+        let c = &self.cpus[cpu];
+        if c.timers.first_at().min(c.tick_at).min(c.hrtick_at) <= self.now {
+            self.cpus[cpu].told_at = 0;
+            self.timer_interrupt(cpu);
+        }
+    }
+
+    /// Timers expire in the order of when they interrupt, and each that may when one
+    /// does; one that may not yet keeps those behind it back (`__hrtimer_run_queues`).
+    #[inline(always)]
+    fn timer_interrupt(&mut self, cpu: usize) {
+        loop {
+            let c = &self.cpus[cpu];
+            let (sleep, tick, hrtick) = (c.timers.first_at(), c.tick_at, c.hrtick_at);
+            if sleep <= tick.min(hrtick) {
+                if !self.first_may_expire(cpu) {
+                    return;
+                }
+                let world = self.world();
+                let task = world.cpus[cpu].timers.pop(&mut world.nodes);
+                let due = Some(sleep.min(self.now));
+                self.trace_interrupt(cpu, Interrupt::Timer, due);
+                let timer = self.costs(cpu).timer;
+                self.charge(cpu, timer);
+                self.timer_expired(cpu, task);
+                self.trace_interrupt(cpu, Interrupt::Timer, None);
+            } else if tick.min(hrtick) > self.now {
+                return;
+            } else if tick <= hrtick {
+                self.trace_interrupt(cpu, Interrupt::Tick, Some(tick));
+                self.tick_handler(cpu);
+                self.trace_interrupt(cpu, Interrupt::Tick, None);
+            } else {
+                self.trace_interrupt(cpu, Interrupt::Timer, Some(hrtick));
+                self.hrtick(cpu);
+                self.trace_interrupt(cpu, Interrupt::Timer, None);
+            }
+        }
+    }
+
+    /// The CPU is out of its idle state: handle what came, then run a task or idle on.
+    #[inline(always)]
+    fn idle_loop_event(&mut self, cpu: usize) {
+        let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
+        self.idle_left(cpu, by_tick);
+        self.thread_executes(cpu);
+        self.interrupts(cpu);
+        if self.core.cpus[cpu].nr_running != 0 {
+            self.schedule(cpu);
+        } else {
+            self.cpus[cpu].need_resched = false;
+            self.settle(cpu);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Sleeps and periodic timers of tasks.
+
+use super::Effect;
+use crate::base::queue::NEVER;
+use crate::layers::{Programs, Queues, Sim, World};
+use crate::world::state::Life;
+use alight_workload::program::{Op, TimerMode, TimerOrigin};
+
+/// The timer of a fair task may expire so much later than it was set to, ns
+/// (`init_task.timer_slack_ns`). No tool that is modelled asks for another slack.
+pub(crate) const TIMER_SLACK: u64 = 50_000;
+
+impl World<'_> {
+    /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed. It
+    /// interrupts `slack` ns later, if no other one does so in between.
+    pub fn start_timer(&mut self, cpu: usize, task: usize, at: u64, slack: u32) -> bool {
+        let at = at.min(NEVER);
+        if at > self.now {
+            self.tasks[task].timer_point = at;
+            let last = at.saturating_add(u64::from(slack).min(TIMER_SLACK));
+            self.cpus[cpu]
+                .timers
+                .insert(&mut self.nodes, task as u32, last);
+        }
+        at > self.now
+    }
+
+    /// `ns` after the start of the task's workload.
+    pub fn time_of(&self, task: usize, ns: u64) -> u64 {
+        self.workloads[self.tasks[task].workload as usize].start + ns
+    }
+}
+
+impl Queues<'_> {
+    pub(super) fn sleep(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
+        if ns == 0 {
+            return Effect::Done;
+        }
+        self.sleep_until(cpu, task, self.now + ns);
+        Effect::DoneAfterSleep
+    }
+
+    /// The timer of a sleeping task stays on the CPU it slept on. Of the fair class it
+    /// interrupts with its slack, for another's that comes before (`hrtimer_nanosleep`).
+    #[inline(always)]
+    fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
+        self.tasks[task].timer_point = at;
+        let slack = match self.is_rt(task as u32) {
+            true => 0,
+            false => TIMER_SLACK,
+        };
+        self.sleep_current(cpu);
+        let world = self.world();
+        world.cpus[cpu]
+            .timers
+            .insert(&mut world.nodes, task as u32, at + slack);
+    }
+
+    /// Sleeps until `at`, when the timer of a recorded task really fired, or for `slack` ns more.
+    pub(super) fn sleep_to(&mut self, cpu: usize, task: usize, at: u64, slack: u32) -> Effect {
+        if at <= self.now {
+            return Effect::Done;
+        }
+        self.sleep_current(cpu);
+        self.start_timer(cpu, task, at, slack);
+        Effect::DoneAfterSleep
+    }
+}
+
+impl Programs<'_> {
+    #[inline(always)]
+    pub(super) fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
+        let Op::Timer {
+            slot,
+            period_ns,
+            mode,
+            origin,
+            histogram,
+        } = op
+        else {
+            unreachable!()
+        };
+        let histogram = histogram.get();
+        let now = self.now;
+        let world = self.world();
+        let t = &mut world.tasks[task];
+        if !std::mem::take(&mut t.waited) {
+            if t.timers_set >> slot & 1 == 0 {
+                t.timers_set |= 1 << slot;
+                t.timers[slot as usize] = match origin {
+                    TimerOrigin::FirstUse => now,
+                    TimerOrigin::TaskStart => t.started,
+                    TimerOrigin::WorkloadStart => world.workloads[t.workload as usize].start,
+                };
+            }
+            let point = t.timers[slot as usize] + period_ns;
+            t.timers[slot as usize] = point;
+            if t.logged && histogram.is_some() {
+                self.comes_to_timer(task, point);
+            }
+            let t = &mut self.tasks[task];
+            if point > now {
+                t.waited = histogram.is_some();
+                self.sleep_until(cpu, task, point);
+                return match histogram {
+                    Some(_) => Effect::RetryAfterSleep,
+                    None => Effect::DoneAfterSleep,
+                };
+            }
+            match mode {
+                TimerMode::Relative => t.timers[slot as usize] = now,
+                TimerMode::Absolute => {}
+                TimerMode::SkipMissed => {
+                    let behind = (now - point) / period_ns.max(1) * period_ns;
+                    t.timers[slot as usize] = point + behind;
+                    return self.timer(cpu, task, op);
+                }
+            }
+            // It did not sleep: that is no wakeup.
+            return Effect::Done;
+        }
+        let (late, logged) = (now - t.timer_point, t.logged);
+        if let Some(histogram) = histogram {
+            self.histograms[histogram as usize].record(late);
+        }
+        if logged {
+            self.wakes_late(task, late);
+        }
+        Effect::Done
+    }
+}
+
+impl Sim<'_> {
+    /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
+    #[inline(always)]
+    pub fn timer_expired(&mut self, cpu: usize, task: u32) {
+        if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {
+            self.class_timer(cpu, timer as u32);
+        } else if self.tasks[task as usize].life == Life::New {
+            if !self.begins_there(cpu, task) {
+                self.start(cpu, task);
+            }
+        } else {
+            self.wake_by_timer(cpu, task);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! CPUs that go off and come back (`kernel/cpu.c`, `sched_cpu_deactivate()`,
+//! `sched_cpu_activate()` and what they call).
+//!
+//! A CPU that goes is first taken out of the scheduling domains, which are built
+//! anew over the others; then its tasks leave it, each for the CPU that
+//! `select_fallback_rq()` names; its timers go to the first CPU; it rests in its
+//! deepest idle state until it comes back. Then the domains are built with it,
+//! and it idles; nobody brings it tasks but the balancer and wakeups.
+//!
+//! The kernel takes milliseconds for either, mostly in waiting for grace periods.
+//! Here both happen at once: no task runs on a CPU that is on its way out.
+//! Tasks whose affinity holds no CPU any more may run anywhere from then on
+//! (`do_set_cpus_allowed(cpu_possible_mask)`): no base gives it back to tasks
+//! of the root cpuset.
+
+use crate::balance::Balancer;
+use crate::base::queue::NEVER;
+use crate::base::timeline::NONE;
+use crate::face::api::Scenario;
+use crate::layers::{Programs, Queues, Sim, World};
+use crate::queues::fair::Tunables;
+use crate::setup::build::views;
+use crate::world::state::{Life, Phase};
+use alight_machine::Governor;
+use alight_policy::Mask;
+use alight_policy::abi::rule;
+
+/// The affinity of a task that may run anywhere, in [`World::masks`].
+const ANYWHERE: u32 = 0;
+
+/// Which CPUs there are.
+#[derive(Debug, Clone)]
+pub(crate) struct Hotplug {
+    /// CPUs go and come in this run: else all are online for ever.
+    pub used: bool,
+    /// `cpu_active_mask`, and `cpu_online_mask` too: see the head of this file.
+    pub online: Mask,
+    governor: Governor,
+    /// Tasks that left a CPU because it went, and of those that had to break
+    /// their affinity.
+    pub moved: u64,
+    pub broken: u64,
+    /// CPUs that stayed, for deadline tasks need them.
+    pub refused: u64,
+}
+
+impl Hotplug {
+    pub fn new(scenario: &Scenario<'_>, used: bool) -> Self {
+        let machine = scenario.machine;
+        Hotplug {
+            used,
+            online: (0..machine.cpus.len() as u32).collect(),
+            governor: scenario.governor_in_force(),
+            moved: 0,
+            broken: 0,
+            refused: 0,
+        }
+    }
+}
+
+impl World<'_> {
+    /// The CPU for `task`, which the policy would place on `cpu`: that one, unless
+    /// it is not there or not allowed (`select_task_rq`, `is_cpu_allowed`).
+    pub fn allowed_cpu(&mut self, cpu: usize, task: u32) -> usize {
+        match self.is_there_for(cpu, task) {
+            true => cpu,
+            false => {
+                let prev = self.views[task as usize].prev_cpu as usize;
+                self.fallback_cpu(prev, task)
+            }
+        }
+    }
+
+    /// The CPU that [`Self::allowed_cpu`] will name to a task of the fair class, for those who tell
+    /// of a decision: nothing changes.
+    pub fn sent_to(&self, cpu: u32, task: u32) -> u32 {
+        if !self.hotplug.used || self.is_there_for(cpu as usize, task) {
+            return cpu;
+        }
+        let prev = self.views[task as usize].prev_cpu as usize;
+        let to = self.fallback_within(prev, task);
+        to.unwrap_or_else(|| self.anywhere()) as u32
+    }
+
+    fn is_there_for(&self, cpu: usize, task: u32) -> bool {
+        self.hotplug.online.contains(cpu as u32) && self.allowed(task, cpu)
+    }
+
+    /// The first CPU that `task` may use, in the node of `from` if there is one
+    /// there. If there is none at all, it may use all from now on
+    /// (`select_fallback_rq`).
+    pub fn fallback_cpu(&mut self, from: usize, task: u32) -> usize {
+        if let Some(cpu) = self.fallback_within(from, task) {
+            return cpu;
+        }
+        self.hotplug.broken += 1;
+        self.tasks[task as usize].affinity = ANYWHERE;
+        self.views[task as usize].nr_cpus_allowed = self.cpus.len() as u32;
+        self.anywhere()
+    }
+
+    /// The same within the affinity of `task`, if a CPU of it is online.
+    fn fallback_within(&self, from: usize, task: u32) -> Option<usize> {
+        let node = self.core.places[from].node;
+        let near = |&cpu: &u32| self.core.places[cpu as usize].node == node;
+        let there = || self.online_of(self.tasks[task as usize].affinity);
+        let found = there().find(near).or_else(|| there().next());
+        found.map(|cpu| cpu as usize)
+    }
+
+    fn anywhere(&self) -> usize {
+        let first = self.online_of(ANYWHERE).next();
+        first.expect("one is online") as usize
+    }
+
+    /// CPUs of an affinity that are online, in rising order.
+    fn online_of(&self, affinity: u32) -> impl Iterator<Item = u32> {
+        let words = self.cpus.len().div_ceil(64);
+        self.masks[affinity as usize].and(&self.hotplug.online, words)
+    }
+
+    /// What is wrong with a CPU that is off.
+    pub fn hotplug_check(&self, cpu: usize) -> Option<String> {
+        if self.hotplug.online.contains(cpu as u32) {
+            return None;
+        }
+        let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
+        let quiet = c.phase == Phase::Idle
+            && c.tick_at == NEVER
+            && c.ipi_at == NEVER
+            && c.timers.first_at() == NEVER
+            && view.nr_running == 0
+            && c.wake_list.head == NONE;
+        let alone = self.core.places[cpu].nr_domains == 0;
+        let task = (self.tasks.iter()).position(|task| {
+            task.cpu as usize == cpu && matches!(task.life, Life::Runnable | Life::Waking)
+        });
+        match (quiet && alone, task) {
+            (_, Some(task)) => Some(format!("task {task} is on CPU {cpu}, which is offline")),
+            (false, None) => Some(format!("CPU {cpu} is offline but not at rest")),
+            (true, None) => None,
+        }
+    }
+}
+
+impl Queues<'_> {
+    /// `migrate_tasks`: in the order in which they would have run.
+    fn move_tasks_away(&mut self, cpu: usize) {
+        loop {
+            let task = self.pick_next(cpu, false);
+            if task == NONE {
+                break;
+            }
+            self.hotplug.moved += 1;
+            let to = self.fallback_cpu(cpu, task);
+            if self.is_rt(task) {
+                self.dequeue_rt(cpu, task);
+                self.clock(to);
+                self.trace_migrate(cpu, task, to);
+                self.enqueue_rt(to, task, false);
+                self.check_preempt(to, task);
+            } else {
+                self.detach_task(cpu, task);
+                self.attach_task(cpu, to, task);
+            }
+            if self.cpus[to].need_resched {
+                self.kick(cpu, to);
+            }
+        }
+    }
+
+    /// Nothing is left to do on `cpu`: it is off from now on, or when it is out of
+    /// the idle state that it was in (`play_dead`).
+    fn rest_dead(&mut self, cpu: usize) {
+        let world = self.world();
+        let c = &mut world.cpus[cpu];
+        let work = match c.phase {
+            Phase::Running => 0,
+            _ => c.end.saturating_sub(world.now),
+        };
+        let was_idle = c.phase != Phase::Running;
+        c.phase = Phase::Idle;
+        (c.need_resched, c.resched_lazy, c.gives_way) = (false, false, false);
+        c.balance_kicked = false;
+        (c.steal, c.before_switch) = (0, NEVER);
+        (c.tick_at, c.ipi_at, c.hrtick_at) = (NEVER, NEVER, NEVER);
+        self.thread_rests(cpu);
+        if was_idle {
+            self.idle_left(cpu, false);
+        } else {
+            self.clock_goes_idle(cpu);
+        }
+        self.idle_dead(cpu, work);
+        self.arm(cpu);
+    }
+}
+
+impl Balancer<'_> {
+    /// `cpu` comes back, if it is not there.
+    pub fn cpu_up(&mut self, cpu: usize) {
+        if self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        self.hotplug.online.insert(cpu as u32);
+        let world = self.world();
+        let stats = &mut world.cpus[cpu].stats;
+        stats.offline_ns += world.now - stats.offline_since;
+        self.clock(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.online_changed(self.hotplug.online.len() as usize);
+        if self.classes.used {
+            self.rt_online(cpu);
+        }
+        // The thread that brought it up has just gone to sleep.
+        self.core.cpus[cpu].idle_stamp = self.now.max(1);
+        let now = self.now;
+        let out = self.idle_leave(cpu, now);
+        self.idle_forgotten(cpu);
+        self.cpus[cpu].steal = out - self.now;
+        self.settle(cpu);
+        self.arm(cpu);
+        self.trace_hotplug(cpu, true);
+    }
+
+    /// The domains are built over the CPUs that are online, and what depends on
+    /// their number follows. `counted`: CPUs that were online when the queues last
+    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
+    /// at that time.
+    fn online_changed(&mut self, counted: usize) {
+        let (params, online) = (self.core.params, self.hotplug.online);
+        let new = views(self.machine, self.kernel, &params, online);
+        let new = new.expect("a part of a machine that could be built");
+        if self.core.params.pack != rule::PACK_NONE {
+            for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
+                kept.buddy = built.buddy;
+            }
+        }
+        // SAFETY: as the core before, see `Builder::finish`.
+        self.core.rebuilt(unsafe { new.stored() });
+        self.tunables = Tunables {
+            hrtick: self.tunables.hrtick,
+            ..Tunables::new(self.kernel, counted, self.tunables.tick)
+        };
+        self.balance_rebuild();
+        let governor = self.hotplug.governor;
+        self.energy_model_init(governor);
+    }
+}
+
+impl Programs<'_> {
+    /// The current task of `cpu` makes way for the stopper and waits.
+    fn stop_executing(&mut self, cpu: usize) {
+        match self.cpus[cpu].phase {
+            Phase::Running => {
+                let task = self.cpus[cpu].curr;
+                self.update_curr(cpu);
+                self.trace_schedule(cpu, task);
+                let state = self.leave_current(cpu, task, true);
+                self.leave_groups(cpu);
+                self.trace_switch(cpu, task, state, NONE);
+            }
+            // It is woken to be stopped.
+            Phase::Idle => {
+                let now = self.now;
+                self.cpus[cpu].end = self.idle_leave(cpu, now);
+            }
+            Phase::Waking => {}
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// `cpu` goes off, if it is not off already.
+    pub fn cpu_down(&mut self, cpu: usize) {
+        if !self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        // EBUSY: the deadline tasks that were admitted need it.
+        if self.dl_needs(cpu) {
+            self.hotplug.refused += 1;
+            return;
+        }
+        let before = self.hotplug.online.len();
+        self.clock(cpu);
+        // What was sent here arrives, and leaves with the others (`sched_ttwu_pending`).
+        self.run_wake_list(cpu);
+        self.nohz_leave(cpu);
+        self.hotplug.online.remove(cpu as u32);
+        self.cpus[cpu].stats.offline_since = self.now;
+        self.online_changed(before as usize);
+        if self.classes.served {
+            self.server_offline(cpu);
+        }
+        if self.classes.used {
+            self.rt_offline(cpu);
+        }
+        self.stop_executing(cpu);
+        self.move_tasks_away(cpu);
+        if self.classes.used {
+            self.move_throttled_away(cpu);
+        }
+        self.groups_offline(cpu);
+        self.move_timers_away(cpu);
+        self.rest_dead(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.trace_hotplug(cpu, false);
+    }
+
+    /// Its timers expire on the first CPU that is left (`hrtimers_cpu_dying`).
+    fn move_timers_away(&mut self, cpu: usize) {
+        let first = self.hotplug.online.iter().next();
+        let to = first.expect("one is online") as usize;
+        while self.cpus[cpu].timers.first_at() != NEVER {
+            let at = self.cpus[cpu].timers.first_at().max(self.now);
+            let world = self.world();
+            let timer = world.cpus[cpu].timers.pop(&mut world.nodes);
+            if let Some(task) = self.tasks.get_mut(timer as usize) {
+                task.cpu = to as u32;
+            }
+            let world = self.world();
+            world.cpus[to].timers.insert(&mut world.nodes, timer, at);
+        }
+        self.move_interrupts_away(cpu, to);
+        self.arm(to);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Room and bytes in the pipes and sockets of a recording, when nobody can go on any more.
+//!
+//! Of several writers one may fill a pipe that had room for another when it was recorded, whose
+//! message the reader waits for elsewhere: the pipe gets room for all. Of several readers one may
+//! take the bytes that another had, who would have caused the next ones: the pipe gets those.
+
+use crate::layers::{Programs, Sim};
+use crate::world::state::Life;
+use alight_workload::program::{Op, Workload};
+use std::ops::Range;
+
+/// The channels of workloads that repeat a recording.
+pub(super) fn repeated(workloads: &[Workload]) -> Box<[Range<u32>]> {
+    let mut first = 0;
+    let mut ranges = vec![];
+    for workload in workloads {
+        let end = first + workload.channels.len() as u32;
+        if workload.repeats.is_some() && end != first {
+            ranges.push(first..end);
+        }
+        first = end;
+    }
+    ranges.into()
+}
+
+impl Programs<'_> {
+    /// Takes the task out of the queue of those that wait for the channel.
+    fn leaves_queue(&mut self, channel: u32, task: usize) -> bool {
+        let channel = &mut self.channels[channel as usize];
+        [&mut channel.writers, &mut channel.readers]
+            .into_iter()
+            .any(|queue| queue.remove(&mut self.balancer.tasks, task as u32))
+    }
+}
+
+impl Sim<'_> {
+    /// Nobody can go on: gives the first task that waits in a channel of a recording what it waits
+    /// for, and wakes it. False if there is none.
+    pub fn make_room(&mut self) -> bool {
+        if self.replay.channels.is_empty() {
+            return false;
+        }
+        for task in 0..self.tasks.len() {
+            let t = &self.tasks[task];
+            if t.life != Life::Asleep || t.fresh {
+                continue;
+            }
+            let (channel, lacks) = match self.ops[t.pc as usize] {
+                Op::Write { channel, .. } => (channel, None),
+                Op::Read { channel, bytes } => (channel, Some(bytes - t.moved)),
+                _ => continue,
+            };
+            let repeated = |range: &Range<u32>| range.contains(&channel);
+            if self.replay.channels.iter().any(repeated) && self.leaves_queue(channel, task) {
+                let channel = &mut self.channels[channel as usize];
+                match lacks {
+                    None => channel.gets_room(),
+                    Some(bytes) => channel.gets_bytes(bytes),
+                }
+                let cpu = self.tasks[task].cpu as usize;
+                self.tasks[task].timer_point = self.now;
+                let world = self.world();
+                (world.cpus[cpu].timers).insert(&mut world.nodes, task as u32, world.now);
+                self.arm(cpu);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

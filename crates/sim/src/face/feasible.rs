@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is asked of a machine must be possible there: CPUs that it has, frequencies that it
+//! can run at, times at which the run goes on. A kernel clamps some of this in silence; here a
+//! value that can only be a slip, such as MHz where kHz are meant, is refused with what
+//! there is.
+
+use crate::dispatch::changes::{Action, Change};
+use crate::face::api::Error;
+use alight_machine::{CpuSet, FreqDomain, Governor, Machine};
+
+/// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.
+pub fn time(ns: u64) -> String {
+    for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)] {
+        if ns >= size && ns.is_multiple_of(size) {
+            return format!("{} {unit}", ns / size);
+        }
+    }
+    format!("{ns} ns")
+}
+
+/// The same of a time that nobody typed, to the microsecond.
+pub fn about(ns: u64) -> String {
+    time((ns + 500) / 1000 * 1000)
+}
+
+/// Can all of `changes` be done on `machine`, in a run that ends at `end_ns` if that is known?
+///
+/// # Errors
+/// The first that cannot: no such CPU, none left, a limit below all operating points, or
+/// nothing runs any more by then.
+pub fn check_changes(
+    changes: &[Change],
+    machine: &Machine,
+    end_ns: Option<u64>,
+) -> Result<(), Error> {
+    let mut changes: Vec<&Change> = changes.iter().collect();
+    changes.sort_by_key(|change| change.at_ns);
+    let nr = machine.cpus.len();
+    let mut online = CpuSet::first_n(nr);
+    for Change { at_ns, action } in changes {
+        let (cpus, at) = (action.cpus(), time(*at_ns));
+        let what = match action {
+            Action::Offline(_) => "go off",
+            Action::Online(_) => "come back",
+            Action::Limit { .. } => "be limited",
+            Action::CountAnew => "be counted",
+        };
+        if let Some(cpu) = cpus.iter().find(|&cpu| cpu >= nr) {
+            return Err(Error::Refused(format!(
+                "at {at} CPU {cpu} is to {what}; machine '{}' has CPUs 0 to {}",
+                machine.name,
+                nr - 1
+            )));
+        }
+        if let Some(end) = end_ns.filter(|end| at_ns >= end) {
+            let end = time(end);
+            let what = match action {
+                Action::CountAnew => "counts are to start anew".to_owned(),
+                _ => format!("CPUs {cpus} are to {what}"),
+            };
+            return Err(Error::Refused(format!(
+                "at {at} {what}; the run ends at {end}"
+            )));
+        }
+        match action {
+            Action::Offline(_) => online = online.difference(cpus),
+            Action::Online(_) => online = online.union(cpus),
+            Action::Limit { khz, .. } => check_limit(&at, cpus, *khz, machine)?,
+            Action::CountAnew => {}
+        }
+        if online.is_empty() {
+            return Err(Error::Refused(format!(
+                "at {at} the last CPU of machine '{}' would go offline; one CPU must stay online",
+                machine.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A limit leaves each CPU some operating point.
+fn check_limit(at: &str, cpus: &CpuSet, khz: u32, machine: &Machine) -> Result<(), Error> {
+    for cpu in cpus.iter() {
+        let lowest = range(&machine.freq_domains[machine.cpus[cpu].freq_domain]).0;
+        if khz < lowest {
+            return Err(Error::Refused(format!(
+                "at {at} CPU {cpu} is to be limited to {khz} kHz; its lowest operating point on \
+                 machine '{}' is {lowest} kHz (frequencies are in kHz)",
+                machine.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Can any CPU of `machine` run as `governor` has it?
+///
+/// # Errors
+/// If the speed of userspace lies outside of all CPUs' operating points.
+pub fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Error> {
+    let Governor::Userspace { khz } = governor else {
+        return Ok(());
+    };
+    let ranges = || machine.freq_domains.iter().map(range);
+    let lowest = ranges().map(|range| range.0).min().unwrap_or(0);
+    let highest = ranges().map(|range| range.1).max().unwrap_or(0);
+    if (lowest..=highest).contains(&khz) {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "governor userspace asks for {khz} kHz; the operating points of machine '{}' go from \
+         {lowest} to {highest} kHz (frequencies are in kHz)",
+        machine.name
+    )))
+}
+
+/// CPUs that cannot run at the speed of userspace and take their nearest operating point, with
+/// its frequency, kHz.
+pub fn clamped_by_range(governor: Governor, machine: &Machine) -> Vec<(CpuSet, u32)> {
+    let Governor::Userspace { khz } = governor else {
+        return vec![];
+    };
+    let clamped = |domain: &FreqDomain| {
+        let (lowest, highest) = range(domain);
+        let nearest = khz.clamp(lowest, highest);
+        (nearest != khz).then_some((domain.cpus, nearest))
+    };
+    machine.freq_domains.iter().filter_map(clamped).collect()
+}
+
+/// Lowest and highest frequency, kHz.
+fn range(domain: &FreqDomain) -> (u32, u32) {
+    let khz = || domain.opps.iter().map(|opp| opp.khz);
+    (khz().min().unwrap_or(0), khz().max().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A number that only reports read.
+
+use std::ops::AddAssign;
+
+/// A count of a run. Any part of the simulator may add to it; only [`crate::observe::stats`] can read it, so
+/// that no decision can depend on what is counted, or on when counts start anew.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Count(u64);
+
+impl AddAssign<u64> for Count {
+    #[inline(always)]
+    fn add_assign(&mut self, more: u64) {
+        self.0 += more;
+    }
+}
+
+impl Count {
+    /// For a report.
+    pub(in crate::observe::stats) fn reported(self) -> u64 {
+        self.0
+    }
+
+    /// For a test.
+    #[cfg(test)]
+    pub fn seen(self) -> u64 {
+        self.0
+    }
+}

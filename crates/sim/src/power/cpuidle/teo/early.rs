@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! teo of 5.1 to 5.13: by state, how often the timer's time and the time that
+//! went by agreed, and how often they did not; and the last eight periods.
+//!
+//! Up to 5.4 times are whole microseconds, and a period is what the clock says
+//! from the choice to the report of its end.
+
+use super::{DECAY_SHIFT, PULSE, time_ok};
+use crate::power::cpuidle::governor::{Outlook, Period};
+
+/// Periods remembered (`INTERVALS`).
+const INTERVALS: usize = 8;
+/// A period that went on to the timer, or might have.
+const TO_THE_TIMER: u64 = u64::MAX;
+
+/// `struct teo_idle_state`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Metrics {
+    /// Wakeups before the timer after a time that suits this state.
+    pub early_hits: u32,
+    /// Wakeups as the timer had it, whose time suited this state.
+    pub hits: u32,
+    /// Wakeups before, while the timer's time suited this state.
+    pub misses: u32,
+}
+
+/// `struct teo_cpu`.
+#[derive(Debug, Clone)]
+pub(crate) struct Early {
+    pub(super) states: Box<[Metrics]>,
+    pub(super) intervals: [u64; INTERVALS],
+    oldest: usize,
+    sleep_length_ns: u64,
+    pub(super) last: Option<Period>,
+    whole_us: bool,
+}
+
+impl Early {
+    pub fn new(states: usize, whole_us: bool) -> Self {
+        Early {
+            states: vec![Metrics::default(); states].into(),
+            intervals: [TO_THE_TIMER; INTERVALS],
+            oldest: 0,
+            sleep_length_ns: 0,
+            last: None,
+            whole_us,
+        }
+    }
+
+    pub fn forget(&mut self) {
+        *self = Early::new(self.states.len(), self.whole_us);
+    }
+
+    /// A time as the kernel counts it.
+    fn unit(&self, ns: u64) -> u64 {
+        if self.whole_us { ns / 1000 } else { ns }
+    }
+
+    /// State, and whether the tick should stop.
+    pub fn select(&mut self, look: &Outlook) -> (usize, bool) {
+        if let Some(end) = self.last.take() {
+            self.update(look, end);
+        }
+        self.sleep_length_ns = look.next_timer_ns;
+        let mut duration = self.unit(look.next_timer_ns);
+        let residency = |i: usize| self.unit(look.states[i].residency_ns);
+        let latency_limit = self.unit(look.latency_limit_ns);
+
+        let mut state = 0;
+        let mut forbidden = look.states.len();
+        let (mut best, mut second) = (None, None);
+        let mut early_hits = 0;
+        for (i, metrics) in self.states.iter().enumerate() {
+            if residency(i) > duration {
+                break;
+            }
+            if self.unit(look.states[i].wakeup_ns) > latency_limit {
+                forbidden = forbidden.min(i);
+            }
+            state = i;
+            if early_hits < metrics.early_hits && time_ok(look, look.states[i].residency_ns) {
+                (second, best) = (best, Some(i));
+                early_hits = metrics.early_hits;
+            }
+        }
+
+        // The timer is not to be trusted: rather what came early most often.
+        if self.states[state].hits <= self.states[state].misses {
+            if best == Some(state) {
+                best = second;
+            }
+            if let Some(likely) = best {
+                state = likely;
+                duration = residency(likely);
+            }
+        }
+        // The state that is taken is the first that is forbidden, not the one
+        // above it: that is how these kernels are.
+        state = state.min(forbidden);
+
+        if state > 0 {
+            let (mut count, mut sum) = (0, 0);
+            for &interval in self.intervals.iter().filter(|&&i| i < duration) {
+                count += 1;
+                sum += interval;
+            }
+            if count > INTERVALS / 2 {
+                let mean = sum / count as u64;
+                let mean_ns = if self.whole_us { mean * 1000 } else { mean };
+                if time_ok(look, mean_ns) {
+                    duration = mean;
+                    if residency(state) > mean {
+                        state = self.shallower(look, state, mean);
+                    }
+                }
+            }
+        }
+
+        let kept = look.states[state].spins || duration < self.unit(look.tick_ns);
+        if kept && !look.tick_stopped {
+            let to_tick = self.unit(look.delta_next_ns);
+            if state > 0 && residency(state) > to_tick {
+                state = self.shallower(look, state, to_tick);
+            }
+            return (state, false);
+        }
+        (state, true)
+    }
+
+    fn shallower(&self, look: &Outlook, state: usize, duration: u64) -> usize {
+        (0..state)
+            .rfind(|&i| self.unit(look.states[i].residency_ns) <= duration)
+            .unwrap_or(0)
+    }
+
+    /// Learns from the last period (`teo_update`).
+    fn update(&mut self, look: &Outlook, end: Period) {
+        let sleep_length_ns = self.sleep_length_ns;
+        // One of the safety nets ended it: it could have gone on to the timer.
+        let caught = end.asks_again || end.by_tick && sleep_length_ns > look.tick_ns;
+        let measured = if caught || end.span_ns >= sleep_length_ns {
+            TO_THE_TIMER
+        } else {
+            let latency = self.unit(look.states[end.state].wakeup_ns);
+            let measured = self.unit(match self.whole_us {
+                true => end.span_ns,
+                false => end.residency_ns,
+            });
+            match measured >= latency {
+                true => measured - latency / 2,
+                false => measured / 2,
+            }
+        };
+
+        let (mut by_timer, mut hit) = (None, None);
+        for i in 0..self.states.len() {
+            let early_hits = &mut self.states[i].early_hits;
+            *early_hits -= *early_hits >> DECAY_SHIFT;
+            let residency = self.unit(look.states[i].residency_ns);
+            if residency <= self.unit(sleep_length_ns) {
+                by_timer = Some(i);
+                if residency <= measured {
+                    hit = Some(i);
+                }
+            }
+        }
+        if let Some(i) = by_timer {
+            let metrics = &mut self.states[i];
+            metrics.hits -= metrics.hits >> DECAY_SHIFT;
+            metrics.misses -= metrics.misses >> DECAY_SHIFT;
+            if hit == by_timer {
+                metrics.hits += PULSE;
+            } else {
+                metrics.misses += PULSE;
+                if let Some(early) = hit {
+                    self.states[early].early_hits += PULSE;
+                }
+            }
+        }
+        self.intervals[self.oldest] = measured;
+        self.oldest = (self.oldest + 1) % INTERVALS;
+    }
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Energy: what each core and the shared part of each cluster take, integrated
+//! exactly.
+//!
+//! A core takes the power of its operating point while it executes and on its
+//! way into and out of an idle state, and the state's power in it. The shared
+//! part of a cluster takes its busy power while any of its cores is active, its
+//! off power while a cluster state is real, else its idle power. SMT siblings
+//! are one core: it is busy while either is, and the shallower of their states
+//! counts.
+//!
+//! Energy is counted in uW * ns = 1e-15 J, in 128 bits.
+
+use crate::base::queue::NEVER;
+use crate::base::table::Table;
+use crate::face::api::Metric;
+use crate::kernel::Domains;
+use crate::layers::{Power, World};
+use crate::power::cpuidle::{self, CpuIdle, snake};
+use alight_workload::program::Better;
+
+/// Joules in a uW * ns.
+const JOULES: f64 = 1e-15;
+
+/// Something that draws power: busy while any of its users is active, quiet
+/// from some time after the last has stopped.
+#[derive(Debug, Clone, Default)]
+struct Supply {
+    /// uW * ns up to `since`.
+    energy: u128,
+    since: u64,
+    /// Time with active users up to `since`, ns.
+    active_ns: u64,
+    /// When the last entry into an idle state is complete.
+    quiet_from: u64,
+    /// Users that execute, or enter or leave an idle state.
+    active: u32,
+    busy_uw: u64,
+    quiet_uw: u64,
+    /// Power while the cluster state is real.
+    deep_uw: u64,
+}
+
+impl Supply {
+    /// Integrates up to `to`; the cluster state is real from `deep_from` on.
+    #[inline]
+    fn advance(&mut self, to: u64, deep_from: u64) {
+        if to <= self.since {
+            return;
+        }
+        let product = |power_uw: u64, ns: u64| u128::from(power_uw) * u128::from(ns);
+        if self.active != 0 {
+            self.energy += product(self.busy_uw, to - self.since);
+            self.active_ns += to - self.since;
+        } else {
+            let quiet = self.quiet_from.clamp(self.since, to);
+            let deep = deep_from.clamp(quiet, to);
+            self.energy += product(self.busy_uw, quiet - self.since)
+                + product(self.quiet_uw, deep - quiet)
+                + product(self.deep_uw, to - deep);
+        }
+        self.since = to;
+    }
+
+    /// One more user is active from `at` on.
+    #[inline]
+    fn start(&mut self, at: u64) {
+        if self.active == 0 {
+            self.advance(at, NEVER);
+        }
+        self.active += 1;
+    }
+
+    /// One user stops at `at` and is quiet from `quiet_from` on; true for the last.
+    #[inline]
+    fn stop(&mut self, at: u64, quiet_from: u64) -> bool {
+        debug_assert!(self.active != 0);
+        self.quiet_from = self.quiet_from.max(quiet_from);
+        if self.active == 1 {
+            self.advance(at, NEVER);
+        }
+        self.active -= 1;
+        self.active == 0
+    }
+}
+
+/// How a CPU rests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rest {
+    /// Power of its core, uW.
+    pub core_uw: u64,
+    /// The same while the cluster state is real, uW.
+    pub deep_uw: u64,
+    /// It is in its state from this time on.
+    pub quiet_from: u64,
+    /// It polls, which keeps the cluster busy.
+    pub spins: bool,
+}
+
+/// A physical core.
+#[derive(Debug, Clone, Default)]
+struct CoreMeter {
+    supply: Supply,
+    /// Its CPUs.
+    threads: Box<[u32]>,
+}
+
+/// A cluster: its shared part, its cores, and the votes on its state.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterMeter {
+    supply: Supply,
+    cores: Table<CoreMeter>,
+    pub cpus: Box<[u32]>,
+    /// Frequency domains of its CPUs.
+    domains: Box<[u32]>,
+    /// CPUs that asked for the cluster state.
+    votes: u32,
+    /// The cluster state is real from this time on, [`NEVER`] if it is not.
+    deep_from: u64,
+    /// The cluster is up again at this time after it was left.
+    pub up_at: u64,
+    /// The state of the domain that the last CPU has chosen, 0 for the shallowest.
+    pub depth: u32,
+}
+
+impl ClusterMeter {
+    /// A CPU asks for the cluster state; true if it is the last of the cluster.
+    #[inline]
+    pub fn vote(&mut self) -> bool {
+        self.votes += 1;
+        self.votes as usize == self.cpus.len()
+    }
+
+    /// All CPUs agree and have stopped: the state is real when the last is in it.
+    #[inline]
+    pub fn deepen(&mut self) {
+        debug_assert!(self.supply.active == 0);
+        self.deep_from = self.supply.quiet_from;
+    }
+
+    /// A core whose threads all rest takes `power_uw` while the domain's state is real. Its threads
+    /// are of one type, so all of them say the same.
+    pub fn core_follows(&mut self, slot: u32, power_uw: u64) {
+        self.cores[slot as usize].supply.deep_uw = power_uw;
+    }
+
+    /// Integrates cores and shared part up to `to`.
+    fn advance(&mut self, to: u64) {
+        self.supply.advance(to, self.deep_from);
+        for core in &mut self.cores {
+            core.supply.advance(to, self.deep_from);
+        }
+    }
+
+    /// Time that some of its CPUs executed, ns.
+    pub fn active_ns(&self) -> u64 {
+        self.supply.active_ns
+    }
+
+    /// Energy and times count from now on.
+    pub fn reset(&mut self) {
+        let cores = self.cores.iter_mut().map(|core| &mut core.supply);
+        for supply in cores.chain(std::iter::once(&mut self.supply)) {
+            (supply.energy, supply.active_ns) = (0, 0);
+        }
+    }
+
+    fn energy(&self) -> u128 {
+        self.supply.energy
+            + self
+                .cores
+                .iter()
+                .map(|core| core.supply.energy)
+                .sum::<u128>()
+    }
+}
+
+impl World<'_> {
+    /// Does the machine state powers?
+    pub fn powered(&self) -> bool {
+        let mut opps = (self.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
+        opps.any(|opp| opp.core_power_uw != 0)
+    }
+}
+
+impl Power<'_> {
+    /// Sets up meters and residency counters. Every CPU counts as executing
+    /// until its first [`Balancer::idle_enter`]. Frequencies must be set before.
+    pub fn meters_init(&mut self) {
+        let machine = self.machine;
+        let domains = self.kernel.idle.domains != Domains::Nobody;
+        let idle_states: Vec<_> = machine
+            .core_types
+            .iter()
+            .map(|core_type| match domains {
+                true => cpuidle::states(&core_type.idle_states),
+                false => cpuidle::states(cpuidle::own_states(&core_type.idle_states)),
+            })
+            .collect();
+        // SAFETY: looked up by the core types of CPUs, which were numbered over the same ones.
+        self.idle_states = unsafe { Table::new(idle_states) };
+        let domain_states = (machine.core_types.iter())
+            .map(|core_type| cpuidle::domain_states(&core_type.idle_states))
+            .collect::<Vec<_>>();
+        // SAFETY: as above.
+        self.domain_states = unsafe { Table::new(domain_states) };
+        let meters: Vec<_> = machine
+            .clusters
+            .iter()
+            .map(|cluster| {
+                let cpus: Box<[u32]> = cluster.cpus.iter().map(|cpu| cpu as u32).collect();
+                let mut domains: Vec<u32> = cpus
+                    .iter()
+                    .map(|&cpu| self.cpus[cpu as usize].freq_domain)
+                    .collect();
+                domains.sort_unstable();
+                domains.dedup();
+                let supply = Supply {
+                    active: cpus.len() as u32,
+                    quiet_uw: cluster.idle_power_uw,
+                    deep_uw: cluster.off_power_uw,
+                    ..Supply::default()
+                };
+                ClusterMeter {
+                    supply,
+                    cores: cores(machine, &cpus),
+                    cpus,
+                    domains: domains.into(),
+                    votes: 0,
+                    deep_from: NEVER,
+                    up_at: 0,
+                    depth: 0,
+                }
+            })
+            .collect();
+        // SAFETY: looked up by the clusters of CPUs, which were numbered over the same clusters.
+        self.meters = unsafe { Table::new(meters) };
+        for cluster in 0..self.meters.len() {
+            for slot in 0..self.meters[cluster].cores.len() {
+                for i in 0..self.meters[cluster].cores[slot].threads.len() {
+                    let cpu = self.meters[cluster].cores[slot].threads[i] as usize;
+                    let known = &machine.core_types[self.cpus[cpu].core_type as usize];
+                    let states = known.idle_states.len().max(1);
+                    self.cpus[cpu].idle = CpuIdle::new(states, slot as u32);
+                }
+            }
+        }
+        for domain in 0..self.freq.len() {
+            self.meters_opp(domain);
+        }
+    }
+
+    /// `cpu` stops executing now.
+    #[inline]
+    pub(crate) fn rest(&mut self, cpu: usize, rest: Rest) {
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+        if !rest.spins {
+            cluster.supply.stop(self.world.now, rest.quiet_from);
+        }
+        let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+        if core.supply.stop(self.world.now, rest.quiet_from) {
+            (core.supply.quiet_uw, core.supply.deep_uw) = (rest.core_uw, rest.deep_uw);
+            if core.threads.len() > 1 {
+                self.shallower_sibling(cpu);
+            }
+        }
+    }
+
+    /// All threads of the core of `cpu` rest: the shallowest state sets its power.
+    fn shallower_sibling(&mut self, cpu: usize) {
+        let states = &self.idle_states[self.cpus[cpu].core_type as usize];
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+        let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+        for &thread in &core.threads {
+            let (core_uw, deep_uw) = self.world.cpus[thread as usize].idle.powers(states);
+            core.supply.quiet_uw = core.supply.quiet_uw.max(core_uw);
+            core.supply.deep_uw = core.supply.deep_uw.max(deep_uw);
+        }
+    }
+
+    /// `cpu` leaves its idle state at `at`, which a cluster state no longer covers.
+    #[inline]
+    pub(crate) fn unrest(&mut self, cpu: usize, at: u64, spins: bool) {
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+        if !spins {
+            cluster.supply.start(at);
+        }
+        cluster.cores[self.world.cpus[cpu].idle.core_slot as usize]
+            .supply
+            .start(at);
+    }
+
+    /// `cpu` takes back its vote at `at`. If that ends a cluster state: when
+    /// that state was reached, or will be.
+    pub(crate) fn cluster_up(&mut self, cpu: usize, at: u64) -> Option<u64> {
+        let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+        cluster.votes -= 1;
+        if cluster.deep_from == NEVER {
+            return None;
+        }
+        cluster.advance(at);
+        let deep_from = std::mem::replace(&mut cluster.deep_from, NEVER);
+        for &member in &cluster.cpus {
+            self.world.cpus[member as usize].idle.book(at, deep_from);
+        }
+        Some(deep_from)
+    }
+
+    /// The operating point of `domain` has changed now: powers follow.
+    pub(crate) fn meters_opp(&mut self, domain: usize) {
+        let machine = self.machine;
+        let now = self.now;
+        for cpu in machine.freq_domains[domain].cpus.iter() {
+            let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
+            let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+            core.supply.advance(now, cluster.deep_from);
+            core.supply.busy_uw = self.freq[domain].opp(machine, domain).core_power_uw;
+            cluster.supply.advance(now, cluster.deep_from);
+            // Clocks that share a cluster: the fastest sets what it takes.
+            cluster.supply.busy_uw = cluster
+                .domains
+                .iter()
+                .map(|&d| {
+                    self.freq[d as usize]
+                        .opp(machine, d as usize)
+                        .cluster_power_uw
+                })
+                .max()
+                .unwrap_or(0);
+        }
+    }
+
+    /// Brings meters and residencies to now.
+    pub(crate) fn meters_flush(&mut self) {
+        debug_assert_eq!(self.power_check(), Ok(()));
+        for cluster in &mut self.meters {
+            cluster.advance(self.world.now);
+            for &cpu in &cluster.cpus {
+                let idle = &mut self.world.cpus[cpu as usize].idle;
+                if idle.resting() {
+                    idle.book(self.world.now, cluster.deep_from);
+                }
+            }
+        }
+    }
+
+    /// Do meters and votes agree with what the CPUs do?
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub(crate) fn power_check(&self) -> Result<(), String> {
+        for (meter, cluster) in self.meters.iter().zip(&self.machine.clusters) {
+            let count = |cpus: &[u32], wanted: &dyn Fn(usize) -> bool| {
+                cpus.iter().filter(|&&cpu| wanted(cpu as usize)).count() as u32
+            };
+            let executing = |cpu: usize| !self.cpus[cpu].idle.resting();
+            let active = count(&meter.cpus, &|cpu| executing(cpu) || self.idle_spins(cpu));
+            let votes = count(&meter.cpus, &|cpu| !executing(cpu) && self.idle_votes(cpu));
+            let name = &cluster.name;
+            if meter.supply.active != active {
+                return Err(format!(
+                    "cluster {name} is metered with {} active CPUs, not {active}",
+                    meter.supply.active
+                ));
+            }
+            if meter.votes != votes {
+                return Err(format!(
+                    "cluster {name} has {} votes to sleep, not {votes}",
+                    meter.votes
+                ));
+            }
+            let all = votes as usize == meter.cpus.len();
+            let free = all
+                && meter
+                    .cpus
+                    .iter()
+                    .any(|&cpu| self.idle_by_last(cpu as usize));
+            if !free && (meter.deep_from != NEVER) != all {
+                return Err(format!(
+                    "cluster {name}: {votes} votes, asleep from {}",
+                    meter.deep_from
+                ));
+            }
+            for core in &meter.cores {
+                let active = count(&core.threads, &executing);
+                if core.supply.active != active {
+                    return Err(format!(
+                        "the core of CPU {} is metered with {} active threads, not {active}",
+                        core.threads[0], core.supply.active
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Energy of the run and mean power: in all, and per cluster. Nothing where the
+    /// machine states no powers.
+    pub fn energy_results(&mut self) -> Vec<Metric> {
+        if !self.powered() {
+            return vec![];
+        }
+        self.meters_flush();
+        let metric = |name: String, unit, value| Metric {
+            name,
+            unit,
+            better: Some(Better::Lower),
+            value,
+        };
+        let joules = |energy: u128| energy as f64 * JOULES;
+        let total = joules(self.meters.iter().map(ClusterMeter::energy).sum());
+        let seconds = self.counted_ns() as f64 / 1e9;
+        let power = |joules: f64| match seconds > 0.0 {
+            true => joules / seconds,
+            false => 0.0,
+        };
+        let mut results = vec![
+            metric("energy_j".into(), "j", total),
+            metric("power_w".into(), "w", power(total)),
+        ];
+        for (cluster, meter) in self.machine.clusters.iter().zip(&self.meters) {
+            let name = format!("energy_{}_j", snake(&cluster.name));
+            let energy = joules(meter.energy());
+            results.push(metric(name, "j", energy));
+            let name = format!("power_{}_mw", snake(&cluster.name));
+            results.push(metric(name, "mw", 1000.0 * power(energy)));
+        }
+        results
+    }
+}
+
+/// The physical cores among `cpus`, in the order of their first CPUs.
+fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Table<CoreMeter> {
+    let mut cores: Vec<(usize, Vec<u32>)> = vec![];
+    for &cpu in cpus {
+        let core = machine.cpus[cpu as usize].core;
+        match cores.iter_mut().find(|(number, _)| *number == core) {
+            Some((_, threads)) => threads.push(cpu),
+            None => cores.push((core, vec![cpu])),
+        }
+    }
+    let meters: Vec<_> = cores
+        .into_iter()
+        .map(|(_, threads)| CoreMeter {
+            supply: Supply {
+                active: threads.len() as u32,
+                ..Supply::default()
+            },
+            threads: threads.into(),
+        })
+        .collect();
+    // SAFETY: looked up by `core_slot`, a CPU's position among these.
+    unsafe { Table::new(meters) }
+}
+
+#[cfg(test)]
+mod tests;

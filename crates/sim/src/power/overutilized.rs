@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Is some CPU of the root domain overutilized? Then energy-aware placement
+//! stands back and the balancer works (`rd->overutilized`).
+//!
+//! It is set where utilization may have risen: when a task wakes, at the tick of
+//! a running task, at any attempt to balance. Only an attempt in the topmost
+//! domain, which looks at all CPUs, clears it. While there is no energy model it
+//! stays set, as nothing reads it then but to learn that.
+
+use crate::balance::{cpu_util, fits};
+use crate::kernel::Overutilized;
+use crate::layers::World;
+use crate::power::uclamp::Fits;
+use alight_policy::Mask;
+
+impl World<'_> {
+    /// Is there an energy model that placement goes by (`sched_energy_enabled`)?
+    #[inline]
+    pub fn energy_aware(&self) -> bool {
+        !self.core.perf.is_empty()
+    }
+
+    /// A task woke or a tick passed on `cpu` (`update_overutilized_status`,
+    /// `check_update_overutilized_status`).
+    #[inline]
+    pub fn overutilized_update(&mut self, cpu: usize) {
+        if self.core.root.overutilized == 0 && self.overutilized(cpu) {
+            self.set_overutilized(true);
+        }
+    }
+
+    /// An attempt to balance has looked at `cpus`; `topmost`: in a domain that
+    /// has no other above it (`update_sd_lb_stats`).
+    pub fn overutilized_seen(&mut self, cpus: &Mask, topmost: bool) {
+        let found = cpus.iter().any(|cpu| self.overutilized(cpu as usize));
+        if topmost || found {
+            self.set_overutilized(found);
+        }
+    }
+
+    /// Is one of `cpus` overutilized?
+    pub fn any_overutilized(&self, mut cpus: impl Iterator<Item = usize>) -> bool {
+        cpus.any(|cpu| self.overutilized(cpu))
+    }
+
+    /// `cpu_overutilized`.
+    fn overutilized(&self, cpu: usize) -> bool {
+        if self.clamps_add_up() && self.kernel.energy_aware.is_some() {
+            return self.overutilized_clamped(cpu);
+        }
+        let view = &self.core.cpus[cpu];
+        let util = cpu_util(view);
+        match self.kernel.energy_aware.map(|rules| rules.overutilized) {
+            None => false,
+            Some(Overutilized::Util) => !fits(util, view.capacity),
+            Some(Overutilized::UtilInClamps) => {
+                let (min, max) = (view.uclamp_min.into(), view.uclamp_max.into());
+                self.util_fits(cpu, util, min, max) == Fits::No
+            }
+            Some(Overutilized::UtilUnderClamp) => {
+                self.util_fits(cpu, util, 0, view.uclamp_max.into()) == Fits::No
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Utilization clamps (`kernel/sched/core.c`, CONFIG_UCLAMP_TASK): a task asks to
+//! be treated as if it used at least, or at most, so much.
+//!
+//! A queue is treated by the largest clamps of its tasks, running or waiting: one
+//! task without an upper clamp lifts that of all others. To know the largest when
+//! a task leaves, a queue counts its tasks by clamp in a few buckets; a bucket
+//! remembers the largest clamp that it saw since it was empty, so that the
+//! queue's clamp can stay up to a bucket's width too high.
+//!
+//! The last task to leave takes its lower clamp with it and leaves its upper
+//! clamp behind, so that a CPU that goes idle does not speed up; what comes next
+//! disregards it (`UCLAMP_FLAG_IDLE`).
+//!
+//! With the feature `uclamp-sum` none of this acts but the limits; see [`crate::power::uclamp_sum`].
+//!
+//! What a task asks for is limited by its group, from below as from above, and
+//! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
+
+use crate::balance::fits;
+use crate::face::api::{Cgroup, SystemClamps};
+use crate::kernel::{Clamps, Kernel};
+use crate::layers::{Power, Queues, World};
+use crate::power::uclamp_sum;
+use alight_policy::Task;
+use alight_policy::abi::{Cpu, Params, rule};
+use alight_policy::rq;
+use alight_workload::program::{Attributes, Workload};
+
+/// The clamp of everybody who asked for none: no upper limit.
+const SCALE: u32 = 1024;
+/// `UCLAMP_BUCKETS`, as CONFIG_UCLAMP_BUCKETS_COUNT is if nobody changes it.
+const BUCKETS: usize = 5;
+/// `UCLAMP_BUCKET_DELTA`: 1024 / [`BUCKETS`], rounded to nearest.
+const BUCKET_WIDTH: u32 = 205;
+
+/// `uclamp_bucket_id`.
+fn bucket_of(clamp: u32) -> usize {
+    ((clamp / BUCKET_WIDTH) as usize).min(BUCKETS - 1)
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Bucket {
+    tasks: u32,
+    /// Largest clamp since the bucket was empty.
+    value: u32,
+}
+
+/// One kind of clamp of a queue's tasks (`struct uclamp_rq`).
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts([Bucket; BUCKETS]);
+
+impl Counts {
+    /// A task with `clamp` joins a queue whose own clamp is `queue`; returns what
+    /// that is now (`uclamp_rq_inc_id`).
+    fn join(&mut self, queue: u32, clamp: u32) -> u32 {
+        let bucket = &mut self.0[bucket_of(clamp)];
+        bucket.tasks += 1;
+        if bucket.tasks == 1 || clamp > bucket.value {
+            bucket.value = clamp;
+        }
+        queue.max(clamp)
+    }
+
+    /// A task with `clamp` leaves; `None`: it was the last one (`uclamp_rq_dec_id`).
+    fn leave(&mut self, queue: u32, clamp: u32) -> Option<u32> {
+        let bucket = &mut self.0[bucket_of(clamp)];
+        bucket.tasks -= 1;
+        if bucket.tasks != 0 || bucket.value < queue {
+            return Some(queue);
+        }
+        let highest = self.0.iter().rev().find(|bucket| bucket.tasks != 0);
+        highest.map(|bucket| bucket.value)
+    }
+
+    fn tasks(&self) -> u32 {
+        self.0.iter().map(|bucket| bucket.tasks).sum()
+    }
+}
+
+/// Both kinds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct QueueClamps {
+    min: Counts,
+    max: Counts,
+}
+
+/// What limits clamps, and what tasks asked for: in a run without limits it is
+/// what they get.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    used: bool,
+    system: SystemClamps,
+    /// A group's clamps are no range but a ceiling each, which those get who ask for
+    /// nothing (`uclamp_tg_restrict` up to 5.7; read in 5.4.30).
+    by_ceiling: bool,
+    /// Lower and upper clamp of each group, as the system lets it have them.
+    groups: Vec<(u32, u32)>,
+    /// Clamps that each task asked for, if it did.
+    asked: Vec<(Option<u32>, Option<u32>)>,
+}
+
+impl Limits {
+    /// What `groups`, and a system of such clamps, make of what tasks `own`.
+    pub fn new(
+        system: SystemClamps,
+        kernel: &Kernel,
+        groups: &[Cgroup],
+        own: &[crate::setup::build::Attributes],
+    ) -> Self {
+        let limited = system != SystemClamps::default();
+        let used = limited || groups.iter().any(Cgroup::clamps);
+        if !used {
+            return Limits::default();
+        }
+        let effective = |group: &Cgroup| {
+            let max = group.uclamp_max.min(system.max);
+            (group.uclamp_min.min(system.min).min(max), max)
+        };
+        Limits {
+            used,
+            system,
+            by_ceiling: kernel.clamps == Clamps::Always,
+            groups: groups.iter().map(effective).collect(),
+            asked: own.iter().map(|a| (a.uclamp_min, a.uclamp_max)).collect(),
+        }
+    }
+
+    /// What `task` of `group` gets that gets `default` as its lower clamp if it asks
+    /// for none (`uclamp_eff_get`).
+    fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
+        let (min, max) = self.asked[task as usize];
+        let restrict = |asked: Option<u32>, default, own, (lowest, highest): (u32, u32)| match (
+            self.by_ceiling,
+            asked,
+        ) {
+            (false, asked) => asked.unwrap_or(default).clamp(lowest, highest),
+            (true, Some(asked)) => asked.min(own),
+            (true, None) => own,
+        };
+        let (min, max) = match self.groups.get(group as usize) {
+            None => (min.unwrap_or(default), max.unwrap_or(SCALE)),
+            Some(&limits) => (
+                restrict(min, default, limits.0, limits),
+                restrict(max, SCALE, limits.1, limits),
+            ),
+        };
+        (min.min(self.system.min), max.min(self.system.max))
+    }
+}
+
+/// Does utilization within clamps fit a CPU?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fits {
+    No,
+    /// But the CPU cannot give the lower clamp.
+    ButForMin,
+    Yes,
+}
+
+/// What limits leave of a CPU now (`get_actual_cpu_capacity`, earlier without
+/// `arch_scale_thermal_pressure`).
+pub(crate) fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
+    let taken = match params.pressure {
+        rule::PRESSURE_THERMAL => view.hw_pressure,
+        rule::PRESSURE_AVERAGE => view.hw_load_avg.max(view.cpufreq_pressure),
+        _ => 0,
+    };
+    view.capacity_orig.saturating_sub(taken.into())
+}
+
+fn asks(attributes: &Attributes) -> bool {
+    attributes.uclamp_min.is_some() || attributes.uclamp_max.is_some()
+}
+
+impl World<'_> {
+    /// Do clamps count?
+    #[inline]
+    pub fn uclamp_used(&self) -> bool {
+        self.core.root.uclamp_used != 0
+    }
+
+    /// Does `task` fit `cpu`, by the rule that placement has
+    /// (`task_fits_cpu`, earlier `task_fits_capacity`)?
+    pub fn task_fits(&self, task: &Task, cpu: usize) -> bool {
+        if self.clamps_add_up() {
+            return self.task_fits_clamped(task, cpu);
+        }
+        let util = rq::util_est(&self.core.params, task);
+        let capacity = self.core.cpus[cpu].capacity;
+        match self.core.params.fit {
+            rule::FIT_PLAIN => fits(util, capacity),
+            rule::FIT_CLAMPED => fits(util.max(task.uclamp_min).min(task.uclamp_max), capacity),
+            _ => self.util_fits(cpu, util, task.uclamp_min, task.uclamp_max) == Fits::Yes,
+        }
+    }
+
+    /// `util_fits_cpu`, as the placement core has it.
+    pub fn util_fits(&self, cpu: usize, util: u32, min: u32, max: u32) -> Fits {
+        let view = &self.core.cpus[cpu];
+        let fit = fits(util, view.capacity);
+        let answer = |fit| if fit { Fits::Yes } else { Fits::No };
+        if self.core.root.uclamp_used == 0 {
+            return answer(fit);
+        }
+        if self.core.params.fit == rule::FIT_CLAMPS_ALL {
+            return answer(self.util_fits_or_not(view, util, min, max));
+        }
+        // Limited to what the CPU has, it fits; but all of the biggest CPU is no limit.
+        let limited = max <= view.capacity_orig && !(max == SCALE && view.capacity_orig == SCALE);
+        let fit = fit || limited;
+        let min = min.min(max);
+        if fit && util < min && min > actual_capacity(&self.core.params, view) {
+            return Fits::ButForMin;
+        }
+        answer(fit)
+    }
+
+    /// The same where the answer is yes or no (5.10.262, 5.15.215).
+    fn util_fits_or_not(&self, view: &Cpu, util: u32, min: u32, max: u32) -> bool {
+        let (orig, reached) = match u32::from(view.capacity_inverted) {
+            0 => (view.capacity_orig, actual_capacity(&self.core.params, view)),
+            inverted => (inverted, inverted),
+        };
+        let min = min.min(max);
+        let out_of_reach = util < min && min > reached && orig != SCALE;
+        let limited = max <= orig && !(max == SCALE && orig == SCALE);
+        !out_of_reach && (limited || fits(util, view.capacity))
+    }
+}
+
+impl Power<'_> {
+    /// A task is about to join the queue of `cpu` (`uclamp_rq_inc` before `enqueue_task`).
+    #[inline]
+    pub fn uclamp_join(&mut self, cpu: usize, task: u32) {
+        if self.uclamp_used() && self.kernel.clamps != Clamps::OnceQueued {
+            self.uclamp_count(cpu, task);
+        }
+    }
+
+    /// It has joined (`uclamp_rq_inc` behind `enqueue_task`).
+    #[inline]
+    pub fn uclamp_joined(&mut self, cpu: usize, task: u32) {
+        if self.uclamp_used() && self.kernel.clamps == Clamps::OnceQueued {
+            self.uclamp_count(cpu, task);
+        }
+    }
+
+    /// It is about to leave (`uclamp_rq_dec`).
+    #[inline]
+    pub fn uclamp_leave(&mut self, cpu: usize, task: u32) {
+        if self.tasks[task as usize].clamps_counted {
+            self.uclamp_uncount(cpu, task);
+        }
+    }
+
+    fn uclamp_count(&mut self, cpu: usize, task: u32) {
+        if uclamp_sum::add_up(&self.core.params) {
+            return;
+        }
+        self.tasks[task as usize].clamps_counted = true;
+        let (task, queue) = (
+            &self.world.views[task as usize],
+            &mut self.world.core.cpus[cpu],
+        );
+        if std::mem::take(&mut queue.uclamp_idle) != 0 {
+            (queue.uclamp_min, queue.uclamp_max) = (0, 0);
+        }
+        let counts = &mut self.uclamp[cpu];
+        let min = counts.min.join(queue.uclamp_min.into(), task.uclamp_min);
+        let max = counts.max.join(queue.uclamp_max.into(), task.uclamp_max);
+        (queue.uclamp_min, queue.uclamp_max) = (min as u16, max as u16);
+    }
+
+    fn uclamp_uncount(&mut self, cpu: usize, task: u32) {
+        self.tasks[task as usize].clamps_counted = false;
+        let (task, queue) = (
+            &self.world.views[task as usize],
+            &mut self.world.core.cpus[cpu],
+        );
+        let counts = &mut self.uclamp[cpu];
+        let min = counts.min.leave(queue.uclamp_min.into(), task.uclamp_min);
+        queue.uclamp_min = min.unwrap_or(0) as u16;
+        match counts.max.leave(queue.uclamp_max.into(), task.uclamp_max) {
+            Some(max) => queue.uclamp_max = max as u16,
+            None => {
+                queue.uclamp_max = task.uclamp_max as u16;
+                queue.uclamp_idle = 1;
+            }
+        }
+    }
+
+    /// Do the counts agree with the tasks on the queues?
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn uclamp_check(&self) -> Result<(), String> {
+        let mut counted = vec![0u32; self.cpus.len()];
+        for (task, view) in self.tasks.iter().zip(self.views.iter()) {
+            if !task.clamps_counted {
+                continue;
+            }
+            let cpu = task.cpu as usize;
+            counted[cpu] += 1;
+            let queue = &self.core.cpus[cpu];
+            let below = u32::from(queue.uclamp_min) < view.uclamp_min
+                || u32::from(queue.uclamp_max) < view.uclamp_max;
+            if below || queue.uclamp_idle != 0 {
+                return Err(format!(
+                    "CPU {cpu} is clamped to {} to {}, a task of it to {} to {}",
+                    queue.uclamp_min, queue.uclamp_max, view.uclamp_min, view.uclamp_max
+                ));
+            }
+        }
+        for (cpu, &tasks) in counted.iter().enumerate() {
+            let found = (self.uclamp[cpu].min.tasks(), self.uclamp[cpu].max.tasks());
+            if found != (tasks, tasks) {
+                return Err(format!(
+                    "CPU {cpu} counts clamps of {found:?} tasks, has {tasks}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Queues<'_> {
+    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
+    /// is what it will be when they begin. Up to 5.8 all tasks are counted
+    /// always, which shows only if one of `workloads` ever clamps.
+    pub fn uclamp_init(&mut self, workloads: &[Workload]) {
+        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
+        for task in 0..self.uclamp_limits.asked.len() {
+            self.uclamp_limit(task as u32);
+        }
+        let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
+        let used = match self.kernel.clamps {
+            Clamps::Unknown => false,
+            _ if self.uclamp_limits.used => true,
+            Clamps::Always => workloads
+                .iter()
+                .any(|w| begun(w) || w.attributes.iter().any(asks)),
+            Clamps::OnceUsed | Clamps::OnceQueued => workloads.iter().any(begun),
+        };
+        self.core.root.uclamp_used = used.into();
+    }
+
+    /// `task` has asked for other clamps, or is in another group or class.
+    pub fn uclamp_limit(&mut self, task: u32) {
+        let limits = &self.power.uclamp_limits;
+        if !limits.used {
+            return;
+        }
+        let default = match self.is_rt(task) {
+            true => limits.system.min_rt_default,
+            false => 0,
+        };
+        let group = self.task_group(task);
+        let view = &mut self.power.world.views[task as usize];
+        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
+    }
+
+    /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
+    /// taken off the queue and put back.
+    pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {
+        if min.is_none() && max.is_none() || self.kernel.clamps == Clamps::Unknown {
+            return;
+        }
+        self.core.root.uclamp_used = 1;
+        self.uclamp_leave(cpu, task);
+        let view = &mut self.views[task as usize];
+        view.uclamp_min = min.unwrap_or(view.uclamp_min);
+        view.uclamp_max = max.unwrap_or(view.uclamp_max);
+        if self.uclamp_limits.used {
+            let asked = &mut self.uclamp_limits.asked[task as usize];
+            *asked = (min.or(asked.0), max.or(asked.1));
+            self.uclamp_limit(task);
+        }
+        self.uclamp_join(cpu, task);
+        self.uclamp_joined(cpu, task);
+        if self.clamps_add_up() && !self.is_rt(task) {
+            self.clamps_changed(cpu, task);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Feature `uclamp-sum`: what the simulation does beside the core, which keeps
+//! the sums (`policy/uclamp_sum.h`) with the other signals.
+//!
+//! A queue has no clamps of its own then: the buckets of [`crate::power::uclamp`] stay
+//! empty, and the queue's clamps at "none". Wherever utilization of a CPU or of
+//! a task is weighed against a capacity, or asks for a frequency, it is the
+//! clamped one, from the moment on that somebody uses a clamp: before, clamped
+//! and plain utilization are the same but for the way in which the sums decay,
+//! and nothing is to change where nobody asks.
+
+use crate::balance::{cpu_util, fits};
+use crate::layers::{Power, Queues, World};
+use crate::power::uclamp::Fits;
+use alight_policy::abi::{Cpu, Params, rule, task_flag};
+use alight_policy::{Task, rq};
+
+/// Do clamped utilizations add up under these rules?
+#[inline]
+pub(crate) fn add_up(params: &Params) -> bool {
+    params.aggregate != rule::AGGREGATE_MAX
+}
+
+/// Is it the sum of clamped utilizations, not of what clamping adds?
+fn summed(params: &Params) -> bool {
+    add_up(params) && params.aggregate != rule::AGGREGATE_BIAS
+}
+
+/// What all that is weighed in one run is weighed by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighed<'a> {
+    params: &'a Params,
+    /// Somebody has used a clamp.
+    used: bool,
+}
+
+impl<'a> Weighed<'a> {
+    pub fn new(params: &'a Params, used: bool) -> Self {
+        Weighed { params, used }
+    }
+
+    /// Do clamped sums stand for utilization?
+    pub fn summed(self) -> bool {
+        self.used && summed(self.params)
+    }
+
+    /// Utilization of a CPU (`cpu_util_cfs`).
+    #[inline]
+    pub fn cpu_util(self, view: &Cpu) -> u32 {
+        match self.summed() {
+            true => rq::cpu_util_clamped(self.params, view, false),
+            false => cpu_util(view),
+        }
+    }
+
+    /// Clamped sum of a CPU with the time that tasks waited for it (`cpu_util_cfs_boost`).
+    pub fn boosted(self, view: &Cpu) -> u32 {
+        rq::cpu_util_clamped(self.params, view, true)
+    }
+}
+
+impl World<'_> {
+    /// How utilization is read now.
+    #[inline]
+    pub(crate) fn weighed(&self) -> Weighed<'_> {
+        Weighed::new(&self.core.params, self.uclamp_used())
+    }
+
+    /// Do clamps count, and add up?
+    #[inline]
+    pub fn clamps_add_up(&self) -> bool {
+        add_up(&self.core.params) && self.uclamp_used()
+    }
+
+    /// Estimated utilization of a task (`task_util_est`).
+    pub fn task_util_est(&self, task: &Task) -> u32 {
+        match self.weighed().summed() {
+            true => rq::clamped_est(&self.core.params, task),
+            false => rq::util_est(&self.core.params, task),
+        }
+    }
+
+    /// Does this utilization, `clamped` with its clamps, fit `cpu`?
+    fn fits_clamped(&self, cpu: usize, util: u32, clamped: u32) -> Fits {
+        let capacity = self.core.cpus[cpu].capacity;
+        let params = &self.core.params;
+        if fits(clamped, capacity) {
+            Fits::Yes
+        } else if !summed(params) && params.fit == rule::FIT_CLAMPS && fits(util, capacity) {
+            Fits::ButForMin
+        } else {
+            Fits::No
+        }
+    }
+
+    /// Where clamps add up: does `task` fit `cpu` (`task_fits_cpu`)?
+    pub fn task_fits_clamped(&self, task: &Task, cpu: usize) -> bool {
+        let params = &self.core.params;
+        let (util, clamped) = (rq::util_est(params, task), rq::clamped_est(params, task));
+        self.fits_clamped(cpu, util, clamped) == Fits::Yes
+    }
+
+    /// Where clamps add up: `cpu_overutilized`.
+    pub fn overutilized_clamped(&self, cpu: usize) -> bool {
+        let view = &self.core.cpus[cpu];
+        let clamped = rq::cpu_util_clamped(&self.core.params, view, false);
+        self.fits_clamped(cpu, cpu_util(view), clamped) == Fits::No
+    }
+}
+
+impl Power<'_> {
+    /// `task` has joined the queue of `cpu`; the governor knows that much.
+    pub fn clamped_joined(&mut self, cpu: usize, task: u32) {
+        let world = self.world();
+        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
+        let asks = rq::clamped_joined(params, &mut world.core.cpus[cpu], view);
+        if asks && self.uclamp_used() {
+            self.cpufreq_update(cpu);
+        }
+    }
+}
+
+impl Queues<'_> {
+    /// Are the sums those of the tasks on the queues?
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn clamped_check(&self) -> Result<(), String> {
+        let params = &self.core.params;
+        if !add_up(params) {
+            return Ok(());
+        }
+        let mut sums = vec![(0i64, 0u64, 0u64); self.cpus.len()];
+        for (id, task) in self.views.iter().enumerate() {
+            if task.flags & task_flag::ON_RQ == 0 || self.is_rt(id as u32) {
+                continue;
+            }
+            let least = task.uclamp_min.min(task.uclamp_max) as i32;
+            if summed(params) && !(least..=1024).contains(&task.pelt.uclamp) {
+                return Err(format!(
+                    "queued task {id} counts {}, its lower clamp is {least}",
+                    task.pelt.uclamp
+                ));
+            }
+            let sum = &mut sums[self.tasks[id].cpu as usize];
+            sum.0 += i64::from(task.pelt.uclamp);
+            if !self.is_delayed(id as u32) {
+                sum.1 += u64::from(task.util_est_uclamp);
+                sum.2 += u64::from(task.util_est_ewma.max(task.util_est_enqueued) | params.est_lsb);
+            }
+        }
+        for (cpu, (sum, clamped, estimates)) in sums.into_iter().enumerate() {
+            let view = &self.core.cpus[cpu];
+            // Where plain estimates are lost, clamped ones are lost with them.
+            let all_there = u64::from(view.util_est_enqueued) == estimates;
+            let lost = all_there && u64::from(view.util_est_uclamp) != clamped;
+            if i64::from(view.cfs.uclamp) != sum || lost {
+                return Err(format!(
+                    "CPU {cpu} sums {} and {} clamped, its tasks {sum} and {clamped}",
+                    view.cfs.uclamp, view.util_est_uclamp
+                ));
+            }
+            if summed(params) && i64::from(view.root_cfs_util_uclamp) < sum {
+                return Err(format!(
+                    "CPU {cpu} has {} clamped, less than the {sum} of its tasks",
+                    view.root_cfs_util_uclamp
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The current task of `cpu`, a fair one, has other clamps (`sched_setattr`).
+    pub fn clamps_changed(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let world = self.world();
+        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
+        let queue = &mut world.core.cpus[cpu];
+        let changed = rq::update_curr(params, queue, view);
+        if rq::clamps_changed(params, queue, view) || changed {
+            self.cpufreq_update(cpu);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

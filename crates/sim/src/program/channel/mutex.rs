@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A pipe's mutex, where whoever holds it may be told to give way at once: the
+//! others that come to the pipe sleep until it goes on (fs/pipe.c, kernel/locking/mutex.c).
+//!
+//! This needs a kernel that is preemptible (PREEMPT_LAZY is, at ticks and at
+//! HRTICK). One that gives way at the end of a system call and where it asks to
+//! (PREEMPT_VOLUNTARY) is not told to between lock and unlock, but for the
+//! allocation of a page, which is left out.
+
+use super::Channel;
+use crate::base::rng::{Purpose, below};
+use crate::base::timeline::NONE;
+use crate::kernel::Preemption;
+use crate::layers::Programs;
+use crate::program::sync::{WaitQueue, Waiting};
+use alight_workload::program::Op;
+
+/// Who has the mutex and who wants it. While its holder runs, an operation on the
+/// pipe is one step, and nobody else sees it taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PipeMutex {
+    /// Who was preempted with it, or was handed it and has not run yet.
+    holder: u32,
+    /// Who waits for it.
+    pub lockers: WaitQueue,
+    /// Who was woken for it and has not run yet (`__mutex_unlock_slowpath` wakes the first of
+    /// the list, who leaves the list when it has got the mutex).
+    heir: u32,
+    /// The heir came too late once: the mutex is kept for it (MUTEX_FLAG_HANDOFF).
+    handoff: bool,
+}
+
+impl Default for PipeMutex {
+    fn default() -> Self {
+        PipeMutex {
+            holder: NONE,
+            lockers: WaitQueue::default(),
+            heir: NONE,
+            handoff: false,
+        }
+    }
+}
+
+impl PipeMutex {
+    /// Has `task` the mutex, or was it woken for it?
+    #[inline]
+    pub fn is_for(&self, task: u32) -> bool {
+        self.holder == task || self.heir == task
+    }
+}
+
+impl Channel {
+    /// Nobody has or wants the mutex.
+    #[inline]
+    fn is_unlocked(&self) -> bool {
+        let mutex = &self.mutex;
+        mutex.holder == NONE && mutex.heir == NONE && mutex.lockers.is_empty()
+    }
+}
+
+impl Programs<'_> {
+    /// `task`, current on `cpu`, is preempted: with the mutex of a pipe if that falls between
+    /// lock and unlock. Where in the call it falls is drawn: costs are means, and turns
+    /// and calls that never vary would end each turn at the same place in a call.
+    pub fn preempted_in_pipe(&mut self, cpu: usize, task: u32) {
+        let t = &self.tasks[task as usize];
+        let costs = self.costs(cpu);
+        let (channel, held) = match self.ops[t.pc as usize] {
+            Op::Write { channel, .. } => (channel, costs.pipe_held),
+            Op::Read { channel, .. } => (channel, costs.pipe_read_held),
+            _ => return,
+        };
+        if self.kernel.preemption != Preemption::Lazy
+            || t.fresh
+            || !self.channels[channel as usize].is_pipe()
+        {
+            return;
+        }
+        let whole = costs.ops[self.op_costs[t.pc as usize] as usize];
+        if t.units >= whole {
+            return;
+        }
+        if below(self.seed, self.preempted, Purpose::PipeMutex, whole) < held {
+            self.channels[channel as usize].mutex.holder = task;
+        }
+    }
+
+    /// The current task of `cpu` takes the mutex; false: it sleeps, and tries again afterwards.
+    #[inline]
+    pub(super) fn pipe_lock(&mut self, cpu: usize, id: u32) -> bool {
+        self.channels[id as usize].is_unlocked() || self.pipe_lock_contended(cpu, id)
+    }
+
+    fn pipe_lock_contended(&mut self, cpu: usize, id: u32) -> bool {
+        let task = self.cpus[cpu].curr;
+        let mutex = &mut self.channels[id as usize].mutex;
+        let was_heir = mutex.heir == task;
+        if was_heir {
+            mutex.heir = NONE;
+        }
+        if mutex.holder == NONE || mutex.holder == task {
+            mutex.holder = NONE;
+            return true;
+        }
+        self.tasks[task as usize].blocked = true;
+        let mutex = &mut self.channels[id as usize].mutex;
+        if was_heir {
+            mutex.handoff = true;
+            self.wait_on_first(cpu, Waiting::Lockers(id));
+        } else {
+            self.wait_on(cpu, Waiting::Lockers(id));
+        }
+        false
+    }
+
+    /// The current task of `cpu` gives the mutex back: who waits first is woken.
+    #[inline]
+    pub(super) fn pipe_unlock(&mut self, cpu: usize, id: u32) {
+        let mutex = &self.channels[id as usize].mutex;
+        if mutex.heir != NONE || mutex.lockers.is_empty() {
+            return;
+        }
+        let first = mutex.lockers.first();
+        let mutex = &mut self.channels[id as usize].mutex;
+        if std::mem::take(&mut mutex.handoff) {
+            mutex.holder = first;
+        } else {
+            mutex.heir = first;
+        }
+        self.wake_one(cpu, Waiting::Lockers(id), false);
+    }
+}
+
+#[cfg(test)]
+mod tests;

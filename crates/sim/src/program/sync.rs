@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What tasks wait for each other with: mutexes, conditions, semaphores,
+//! barriers. All are futex based: an uncontended operation stays in user
+//! space, a waiter sleeps behind its call's work unless it need not any more by then,
+//! a waker wakes without the sync hint, and a woken task competes again (no handoff).
+
+use crate::base::timeline::NONE;
+use crate::dispatch::exec::Effect;
+use crate::layers::{Programs, Queues, World};
+use crate::world::state::{Interval, Task};
+use alight_trace::Called;
+
+/// Tasks waiting, in the order in which they are woken ([`crate::world::state::Task::wait_next`]).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaitQueue {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for WaitQueue {
+    fn default() -> Self {
+        WaitQueue {
+            head: NONE,
+            tail: NONE,
+        }
+    }
+}
+
+impl WaitQueue {
+    pub fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    /// Takes a task out of it; false if it is not there.
+    pub fn remove(&mut self, tasks: &mut [Task], task: u32) -> bool {
+        let (mut before, mut at) = (NONE, self.head);
+        while at != NONE && at != task {
+            (before, at) = (at, tasks[at as usize].wait_next);
+        }
+        if at == NONE {
+            return false;
+        }
+        let next = tasks[at as usize].wait_next;
+        match before {
+            NONE => self.head = next,
+            before => tasks[before as usize].wait_next = next,
+        }
+        if next == NONE {
+            self.tail = before;
+        }
+        true
+    }
+
+    /// Who is woken first, or [`NONE`].
+    pub fn first(&self) -> u32 {
+        self.head
+    }
+}
+
+/// How far a task is in a futex call to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    Out,
+    /// Of a mutex: on its way to where it looks whether it still has to wait.
+    Looks,
+    /// The call's work is charged; who wakes it now spares it the sleep.
+    In,
+    /// It slept, or need not.
+    Over,
+}
+
+/// A call to wake wakes all (`INT_MAX`, as glibc has it).
+const ALL: u32 = i32::MAX as u32;
+
+/// Words that tasks call the kernel for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    Mutex(u32),
+    Condition(u32),
+    Semaphore(u32),
+    Barrier(u32),
+    /// Of whoever serves a desk.
+    Desk(u32),
+    /// Of a task that waits for an answer.
+    Caller(u32),
+}
+
+impl Word {
+    /// Its number among all of the run.
+    fn number(self) -> u64 {
+        let (kind, id) = match self {
+            Word::Mutex(id) => (1, id),
+            Word::Condition(id) => (2, id),
+            Word::Semaphore(id) => (3, id),
+            Word::Barrier(id) => (4, id),
+            Word::Desk(id) => (5, id),
+            Word::Caller(id) => (6, id),
+        };
+        kind << 32 | u64::from(id)
+    }
+}
+
+/// A mutex.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mutex {
+    pub owner: u32,
+    /// Somebody may wait: who unlocks it has to call (`__lll_lock_wait` of glibc: the
+    /// word is 2, and stays so where a waiter takes it, who cannot know of others).
+    pub contended: bool,
+    pub waiters: WaitQueue,
+    /// The futex bucket's lock.
+    pub bucket: Interval,
+    /// The CPU whose rounds take it, [`NONE`] if none do ([`crate::world::rounds`]).
+    pub rounds_of: u32,
+}
+
+impl Default for Mutex {
+    fn default() -> Self {
+        Mutex {
+            owner: NONE,
+            contended: false,
+            waiters: WaitQueue::default(),
+            bucket: Interval::default(),
+            rounds_of: NONE,
+        }
+    }
+}
+
+/// A barrier.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BarrierState {
+    pub parties: u32,
+    pub arrived: u32,
+    pub waiters: WaitQueue,
+}
+
+/// Names one of the wait queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    Mutex(u32),
+    Condition(u32),
+    Semaphore(u32),
+    Barrier(u32),
+    Lockers(u32),
+    Readers(u32),
+    Writers(u32),
+}
+
+impl World<'_> {
+    /// Enters the kernel for a call on a mutex, of which it does so much now: a FIFO queue at the
+    /// bucket's lock.
+    fn futex(&mut self, cpu: usize, mutex: u32, units: u64) {
+        let at = self.reached(cpu);
+        let hold = self.ns(cpu, self.costs(cpu).lock_hold);
+        let wait = self.mutexes[mutex as usize].bucket.take(at, hold);
+        self.count_lock_wait(wait);
+        self.cpus[cpu].steal += wait;
+        self.charge(cpu, units);
+    }
+
+    /// The current task of `cpu` calls to wake so many of those that wait.
+    pub fn futex_wake_begins(&mut self, cpu: usize, word: Word, most: u32) {
+        self.trace_call_begin(cpu, Called::FutexWake(word.number(), most));
+        let futex = self.costs(cpu).futex;
+        self.charge(cpu, futex);
+    }
+}
+
+impl Queues<'_> {
+    /// One step of a futex call by the current task of `cpu`, which others can wake already:
+    /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
+    pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        match self.tasks[task].call {
+            Call::Out => {
+                self.tasks[task].call = Call::In;
+                self.trace_call_begin(cpu, Called::FutexWait(word.number()));
+                let futex = self.costs(cpu).futex;
+                self.charge(cpu, futex);
+                Effect::RetryAfterWork
+            }
+            Call::In => {
+                self.tasks[task].call = Call::Over;
+                self.sleep_current(cpu);
+                Effect::RetryAfterSleep
+            }
+            Call::Over => {
+                self.tasks[task].call = Call::Out;
+                self.trace_call_return(cpu, 0);
+                Effect::Done
+            }
+            Call::Looks => unreachable!("only a mutex is looked at again"),
+        }
+    }
+
+    /// The current task of `cpu` calls to wake one task.
+    pub fn futex_wake(&mut self, cpu: usize, word: Word, task: u32) {
+        self.futex_wake_begins(cpu, word, 1);
+        self.wake_waiter(cpu, task, false);
+        self.trace_call_return(cpu, 1);
+    }
+
+    /// Wakes a task that waits, or spares it the sleep.
+    pub fn wake_waiter(&mut self, cpu: usize, task: u32, sync: bool) {
+        match self.tasks[task as usize].call {
+            Call::In => self.tasks[task as usize].call = Call::Over,
+            _ => self.wake(cpu, task, sync),
+        }
+    }
+}
+
+impl Programs<'_> {
+    fn wait_queue(&mut self, on: Waiting) -> &mut WaitQueue {
+        match on {
+            Waiting::Mutex(id) => &mut self.mutexes[id as usize].waiters,
+            Waiting::Condition(id) => &mut self.conditions[id as usize],
+            Waiting::Semaphore(id) => &mut self.semaphores[id as usize].1,
+            Waiting::Barrier(id) => &mut self.barriers[id as usize].waiters,
+            Waiting::Lockers(id) => &mut self.channels[id as usize].mutex.lockers,
+            Waiting::Readers(id) => &mut self.channels[id as usize].readers,
+            Waiting::Writers(id) => &mut self.channels[id as usize].writers,
+        }
+    }
+
+    /// The current task of `cpu` starts to wait, behind those who wait already.
+    pub fn wait_on(&mut self, cpu: usize, on: Waiting) {
+        self.queue_current(cpu, on);
+        self.sleep_current(cpu);
+    }
+
+    fn queue_current(&mut self, cpu: usize, on: Waiting) {
+        let task = self.cpus[cpu].curr;
+        self.tasks[task as usize].wait_next = NONE;
+        let queue = self.wait_queue(on);
+        let tail = std::mem::replace(&mut queue.tail, task);
+        if tail == NONE {
+            queue.head = task;
+        } else {
+            self.tasks[tail as usize].wait_next = task;
+        }
+    }
+
+    /// As [`Programs::wait_on`]; it is woken before those that wait already (`__add_wait_queue`).
+    pub fn wait_on_first(&mut self, cpu: usize, on: Waiting) {
+        let task = self.cpus[cpu].curr;
+        let queue = self.wait_queue(on);
+        let next = std::mem::replace(&mut queue.head, task);
+        if next == NONE {
+            queue.tail = task;
+        }
+        self.tasks[task as usize].wait_next = next;
+        self.sleep_current(cpu);
+    }
+
+    /// Who is woken next.
+    pub fn first_waiting(&mut self, on: Waiting) -> Option<u32> {
+        let first = self.wait_queue(on).head;
+        (first != NONE).then_some(first)
+    }
+
+    /// Wakes the first waiter; false if there is none.
+    pub fn wake_one(&mut self, cpu: usize, on: Waiting, sync: bool) -> bool {
+        let task = self.wait_queue(on).head;
+        if task == NONE {
+            return false;
+        }
+        let next = self.tasks[task as usize].wait_next;
+        let queue = self.wait_queue(on);
+        queue.head = next;
+        if next == NONE {
+            queue.tail = NONE;
+        }
+        self.wake_waiter(cpu, task, sync);
+        true
+    }
+
+    /// Wakes all waiters in their order; returns how many.
+    pub fn wake_all(&mut self, cpu: usize, on: Waiting, sync: bool) -> u32 {
+        let mut woken = 0;
+        while self.wake_one(cpu, on, sync) {
+            woken += 1;
+        }
+        woken
+    }
+
+    /// A call to wait looks at the mutex once more halfway, before it queues
+    /// (`futex_wait_setup`; where it does was measured, see docs/explanation/sources.md).
+    pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
+        self.end_rounds_at(mutex);
+        let task = self.cpus[cpu].curr;
+        let whole = self.costs(cpu).futex;
+        let (way, rest) = (whole / 2, whole - whole / 2);
+        if self.tasks[task as usize].call == Call::Over {
+            self.trace_call_return(cpu, 0);
+        }
+        let world = self.world();
+        let m = &mut world.mutexes[mutex as usize];
+        let t = &mut world.tasks[task as usize];
+        match t.call {
+            Call::Out | Call::Over if m.owner == NONE => {
+                m.owner = task;
+                m.contended = t.call == Call::Over;
+                t.call = Call::Out;
+                return Effect::Done;
+            }
+            Call::Out | Call::Over => {
+                m.contended = true;
+                t.call = Call::Looks;
+                let word = Word::Mutex(mutex).number();
+                self.trace_call_begin(cpu, Called::FutexWait(word));
+                self.futex(cpu, mutex, way);
+            }
+            Call::Looks if m.owner != NONE && m.contended => {
+                t.call = Call::In;
+                self.queue_current(cpu, Waiting::Mutex(mutex));
+                self.charge(cpu, rest);
+            }
+            Call::Looks => {
+                t.call = Call::Over;
+                self.charge(cpu, rest);
+            }
+            Call::In => {
+                t.call = Call::Over;
+                self.stats.mutex_waits += 1;
+                self.sleep_current(cpu);
+                return Effect::RetryAfterSleep;
+            }
+        }
+        Effect::RetryAfterWork
+    }
+
+    pub fn unlock(&mut self, cpu: usize, mutex: u32) -> Effect {
+        self.end_rounds_at(mutex);
+        let m = &mut self.mutexes[mutex as usize];
+        m.owner = NONE;
+        if std::mem::take(&mut m.contended) {
+            let waits = !m.waiters.is_empty();
+            let word = Word::Mutex(mutex).number();
+            self.trace_call_begin(cpu, Called::FutexWake(word, 1));
+            if !waits {
+                // No waiter is in the bucket: its lock is not taken (`futex_hb_waiters_pending`).
+                let futex = self.costs(cpu).futex;
+                self.charge(cpu, futex);
+            } else {
+                let futex = self.costs(cpu).futex;
+                self.futex(cpu, mutex, futex);
+                self.wake_one(cpu, Waiting::Mutex(mutex), false);
+            }
+            self.trace_call_return(cpu, waits.into());
+        }
+        Effect::Done
+    }
+
+    /// Gives the mutex up and waits; woken, the operation goes on as a lock.
+    pub fn wait_condition(&mut self, cpu: usize, condition: u32, mutex: Option<u32>) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        if !self.tasks[task].waited {
+            if self.tasks[task].call == Call::Out {
+                if let Some(mutex) = mutex {
+                    self.unlock(cpu, mutex);
+                }
+                self.queue_current(cpu, Waiting::Condition(condition));
+            }
+            let effect = self.futex_wait(cpu, Word::Condition(condition));
+            if effect != Effect::Done {
+                return effect;
+            }
+        }
+        let effect = mutex.map_or(Effect::Done, |mutex| self.lock(cpu, mutex));
+        // Still on its way out of the wait if the lock was taken.
+        self.tasks[task].waited = effect != Effect::Done;
+        effect
+    }
+
+    pub fn signal(&mut self, cpu: usize, condition: u32, all: bool) -> Effect {
+        if !self.conditions[condition as usize].is_empty() {
+            let most = if all { ALL } else { 1 };
+            self.futex_wake_begins(cpu, Word::Condition(condition), most);
+            let on = Waiting::Condition(condition);
+            let woken = match all {
+                true => self.wake_all(cpu, on, false),
+                false => self.wake_one(cpu, on, false).into(),
+            };
+            self.trace_call_return(cpu, woken);
+        }
+        Effect::Done
+    }
+
+    pub fn sem_post(&mut self, cpu: usize, semaphore: u32) -> Effect {
+        self.semaphores[semaphore as usize].0 += 1;
+        if !self.semaphores[semaphore as usize].1.is_empty() {
+            self.futex_wake_begins(cpu, Word::Semaphore(semaphore), 1);
+            let woken = self.wake_one(cpu, Waiting::Semaphore(semaphore), false);
+            self.trace_call_return(cpu, woken.into());
+        }
+        Effect::Done
+    }
+
+    pub fn sem_wait(&mut self, cpu: usize, semaphore: u32) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        if self.tasks[task].call == Call::Out {
+            let count = &mut self.semaphores[semaphore as usize].0;
+            if *count > 0 {
+                *count -= 1;
+                return Effect::Done;
+            }
+            self.queue_current(cpu, Waiting::Semaphore(semaphore));
+        }
+        match self.futex_wait(cpu, Word::Semaphore(semaphore)) {
+            Effect::Done => self.sem_wait(cpu, semaphore),
+            effect => effect,
+        }
+    }
+
+    pub fn barrier(&mut self, cpu: usize, barrier: u32) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        if self.tasks[task].call == Call::Out {
+            let b = &mut self.barriers[barrier as usize];
+            b.arrived += 1;
+            if b.arrived == b.parties {
+                b.arrived = 0;
+                self.futex_wake_begins(cpu, Word::Barrier(barrier), ALL);
+                let woken = self.wake_all(cpu, Waiting::Barrier(barrier), false);
+                self.trace_call_return(cpu, woken);
+                return Effect::Done;
+            }
+            self.queue_current(cpu, Waiting::Barrier(barrier));
+        }
+        self.futex_wait(cpu, Word::Barrier(barrier))
+    }
+}
+
+#[cfg(test)]
+mod tests;

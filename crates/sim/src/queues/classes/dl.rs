@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! SCHED_DEADLINE (`kernel/sched/deadline.c`): the task whose deadline is nearest
+//! runs, and no task runs longer than its runtime before it (EDF and CBS).
+//!
+//! A task that has used its runtime up is throttled until its next period, in
+//! which it has a later deadline and a full runtime. A task that wakes keeps what
+//! it has left if that does not exceed its share until its deadline; else it
+//! begins a new period, or with a deadline before its period's end gets what
+//! its density allows (`update_dl_entity()`). Runtime counts at the top frequency of
+//! the biggest CPU. Time is charged at ticks and switches, so that a task may
+//! overrun by up to a tick, which its next runtime pays for.
+//!
+//! What a CPU's tasks may need counts in its demand for frequency from when they
+//! wake until the time at which one that sleeps has no claim any more (0-lag,
+//! `task_non_contending()`).
+//!
+//! Left out: SCHED_FLAG_RECLAIM and _DL_OVERRUN, which rt-app does not set; HRTICK, by
+//! which Debian's 7.2 throttles to the microsecond; inheritance.
+
+use crate::base::timeline::NONE;
+use crate::layers::{Queues, World};
+use crate::setup::build::DlParams;
+use crate::world::state::DEADLINE;
+use crate::world::state::{Life, Phase};
+use alight_policy::abi::{Pelt, task_flag};
+
+/// `DL_SCALE`: bits that are cut so that products fit 64.
+const SCALE: u32 = 10;
+/// `BW_SHIFT`: bandwidth 1.
+pub(super) const BW_SHIFT: u32 = 20;
+
+/// `to_ratio`.
+pub(super) fn to_ratio(period: u64, runtime: u64) -> u64 {
+    (runtime << BW_SHIFT) / period.max(1)
+}
+
+/// `dl_time_before`.
+#[inline]
+pub(super) fn before(a: u64, b: u64) -> bool {
+    (a.wrapping_sub(b) as i64) < 0
+}
+
+/// When who sleeps with `runtime` left until `deadline` has no claim any more, of `share`, a
+/// runtime each period (`task_non_contending`).
+pub(super) fn zero_lag(deadline: u64, runtime: i64, share: (u64, u64)) -> i64 {
+    let (period, each) = share;
+    let claim = i128::from(runtime) * i128::from(period) / i128::from(each.max(1));
+    deadline as i64 - claim as i64
+}
+
+/// A task's entity (`struct sched_dl_entity`).
+#[derive(Debug, Clone, Default)]
+pub(super) struct DlTask {
+    pub params: DlParams,
+    /// Absolute deadline, and runtime left until then, ns.
+    pub deadline: u64,
+    runtime: i64,
+    throttled: bool,
+    yielded: bool,
+    /// Among those that may run on its CPU.
+    pub queued: bool,
+    /// CPU whose bandwidth in use contains this task's.
+    counted_on: Option<u32>,
+    /// It sleeps and counts up to its 0-lag time (`dl_non_contending`).
+    non_contending: bool,
+    /// What it has of the bandwidth of all tasks: also after it has left the class or ended,
+    /// up to its 0-lag time (`dl_b->total_bw`).
+    pub admitted: u64,
+    /// `dl_timer` and `inactive_timer` are pending.
+    pending: [bool; 2],
+}
+
+impl DlTask {
+    pub fn new(params: DlParams) -> Self {
+        DlTask {
+            params,
+            ..DlTask::default()
+        }
+    }
+
+    /// `dl_bw`.
+    pub fn bandwidth(&self) -> u64 {
+        to_ratio(self.params.period, self.params.runtime)
+    }
+
+    /// `replenish_dl_new_period`.
+    fn new_period(&mut self, now: u64) {
+        self.deadline = now + self.params.deadline;
+        self.runtime = self.params.runtime as i64;
+    }
+
+    /// `replenish_dl_entity`.
+    fn replenish(&mut self, now: u64) {
+        if self.yielded && self.runtime > 0 {
+            self.runtime = 0;
+        }
+        while self.runtime <= 0 {
+            self.deadline += self.params.period;
+            self.runtime += self.params.runtime as i64;
+        }
+        if before(self.deadline, now) {
+            self.new_period(now);
+        }
+        (self.yielded, self.throttled) = (false, false);
+    }
+
+    /// Is what is left more than the share until the deadline (`dl_entity_overflow`)?
+    fn overflows(&self, now: u64) -> bool {
+        let left = (self.params.deadline as i64 >> SCALE).wrapping_mul(self.runtime >> SCALE);
+        let until = self.deadline.wrapping_sub(now) >> SCALE;
+        let right = until.wrapping_mul(self.params.runtime >> SCALE);
+        before(right, left as u64)
+    }
+
+    /// A task wakes (`update_dl_entity`).
+    fn wakes(&mut self, now: u64) {
+        let missed = before(self.deadline, now);
+        if !missed && !self.overflows(now) {
+            return;
+        }
+        if !missed && self.params.deadline != self.params.period {
+            // `update_dl_revised_wakeup`
+            let density = to_ratio(self.params.deadline, self.params.runtime);
+            self.runtime = ((density * (self.deadline - now)) >> BW_SHIFT) as i64;
+            return;
+        }
+        self.new_period(now);
+    }
+
+    /// It was never in the class before. Kernels run longer than any period.
+    fn is_new(&self) -> bool {
+        self.deadline == 0
+    }
+
+    /// When its next period begins (`dl_next_period`).
+    fn next_period(&self) -> u64 {
+        (self.deadline + self.params.period).wrapping_sub(self.params.deadline)
+    }
+
+    /// When a sleeper has no claim any more.
+    fn zero_lag(&self) -> i64 {
+        let share = (self.params.period, self.params.runtime);
+        zero_lag(self.deadline, self.runtime, share)
+    }
+}
+
+/// The tasks of a CPU (`struct dl_rq`).
+#[derive(Debug, Clone, Default)]
+pub(super) struct DlQueue {
+    /// Those that may run, nearest deadline first; the current one is among them.
+    pub tasks: Vec<u32>,
+    /// All on its runqueue: those that are throttled too.
+    pub all: u32,
+    /// Bandwidth in use (`running_bw`).
+    running_bw: u64,
+    /// Its utilization (`rq->avg_dl`).
+    pub avg: Pelt,
+}
+
+impl DlQueue {
+    /// With room for `tasks`.
+    pub fn new(tasks: usize) -> Self {
+        DlQueue {
+            tasks: Vec::with_capacity(tasks),
+            ..DlQueue::default()
+        }
+    }
+}
+
+/// How a task comes to a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joins {
+    /// It was woken (`ENQUEUE_WAKEUP`).
+    Woken,
+    /// It comes to the class (`ENQUEUE_RESTORE`).
+    New,
+    /// It comes from another CPU as it is.
+    Moved,
+    /// Its next period begins (`ENQUEUE_REPLENISH`).
+    Replenished,
+}
+
+impl World<'_> {
+    /// Is `task` of SCHED_DEADLINE?
+    #[inline]
+    pub(super) fn is_dl(&self, task: u32) -> bool {
+        self.prio(task) == DEADLINE
+    }
+}
+
+impl Queues<'_> {
+    fn dl(&mut self, task: u32) -> &mut DlTask {
+        &mut self.classes.dl_tasks[task as usize]
+    }
+
+    /// The absolute deadline of a task.
+    #[inline]
+    pub(super) fn deadline(&self, task: u32) -> u64 {
+        self.classes.dl_tasks[task as usize].deadline
+    }
+
+    /// Does `a` go before `b`, both of the class (`dl_entity_preempt`)?
+    #[inline]
+    pub(super) fn earlier(&self, a: u32, b: u32) -> bool {
+        before(self.deadline(a), self.deadline(b))
+    }
+
+    /// The task with the nearest deadline on `cpu`, or [`NONE`].
+    #[inline]
+    pub(super) fn pick_dl(&self, cpu: usize) -> u32 {
+        let first = self.classes.dl[cpu].tasks.first();
+        first.copied().unwrap_or(NONE)
+    }
+
+    /// May `task` run, of the tasks of this class?
+    pub(super) fn is_queued_dl(&self, task: u32) -> bool {
+        self.classes.dl_tasks[task as usize].queued
+    }
+
+    /// A task whose deadline has passed but whose period has not waits for the next
+    /// one (`dl_check_constrained_dl`).
+    fn check_constrained(&mut self, cpu: usize, task: u32) {
+        let now = self.rq_time(cpu);
+        let d = self.dl(task);
+        let implicit = d.params.deadline == d.params.period;
+        let between = before(d.deadline, now) && before(now, d.next_period());
+        if d.throttled || d.is_new() || implicit || !between || !self.start_dl_timer(cpu, task) {
+            return;
+        }
+        let d = self.dl(task);
+        d.throttled = true;
+        d.runtime = d.runtime.min(0);
+    }
+
+    /// `task` has ended: others may have its bandwidth from its 0-lag time on.
+    pub(super) fn exits_dl(&mut self, task: u32) {
+        if !self.dl(task).non_contending {
+            self.give_bandwidth_back(task);
+        }
+    }
+
+    /// The current task of `cpu` has left the class. It counts there no more, but others
+    /// may have its bandwidth only from its 0-lag time on (`switched_from_dl`).
+    pub(super) fn leaves_dl(&mut self, cpu: usize, task: u32) {
+        let at = self.dl(task).zero_lag();
+        if at < self.now as i64 {
+            self.give_bandwidth_back(task);
+        } else {
+            self.start_timer_of(cpu, task, INACTIVE, at as u64);
+        }
+    }
+
+    /// `cpu_bw_dl` follows.
+    fn set_running_bw(&mut self, cpu: usize, running_bw: u64) {
+        self.classes.dl[cpu].running_bw = running_bw;
+        self.show_bandwidth(cpu);
+    }
+
+    /// `cpu_bw_dl`: the bandwidth in use of tasks and of the fair server.
+    pub(super) fn show_bandwidth(&mut self, cpu: usize) {
+        let tasks = self.classes.dl.get(cpu).map_or(0, |q| q.running_bw);
+        let running_bw = tasks + self.server_bandwidth(cpu);
+        self.core.cpus[cpu].dl_bandwidth = ((running_bw << 10) >> BW_SHIFT) as u16;
+    }
+
+    /// Awaits the next period of `task`; false if that has begun (`start_dl_timer`).
+    fn start_dl_timer(&mut self, cpu: usize, task: u32) -> bool {
+        let at = self.dl(task).next_period();
+        if at < self.now {
+            return false;
+        }
+        self.start_timer_of(cpu, task, REPLENISH, at);
+        true
+    }
+
+    fn start_timer_of(&mut self, cpu: usize, task: u32, which: usize, at: u64) {
+        if std::mem::replace(&mut self.dl(task).pending[which], true) {
+            return;
+        }
+        let timer = self.tasks.len() as u32 + 1 + 2 * task + which as u32;
+        let world = self.world();
+        world.cpus[cpu].timers.insert(&mut world.nodes, timer, at);
+        if self.cpus[cpu].phase != Phase::Waking {
+            self.queue.advance(cpu, at);
+        }
+    }
+
+    /// Does `sched_yield` of `task` mean something though nobody waits?
+    #[inline]
+    pub fn yields_alone(&self, task: u32) -> bool {
+        self.classes.dl_used && self.is_dl(task)
+    }
+
+    /// `task` takes on parameters of the class.
+    pub(super) fn set_dl_params(&mut self, task: u32, params: DlParams) {
+        self.dl(task).params = params;
+    }
+
+    /// What is wrong with the class on `cpu`.
+    pub(super) fn dl_check(&self, cpu: usize) -> Option<String> {
+        let q = &self.classes.dl[cpu];
+        let sorted = q.tasks.windows(2).all(|w| !self.earlier(w[1], w[0]));
+        let own = |&&task: &&u32| {
+            self.is_dl(task) && self.tasks[task as usize].cpu as usize == cpu && {
+                let d = &self.classes.dl_tasks[task as usize];
+                d.queued && !d.throttled
+            }
+        };
+        if !sorted || q.tasks.iter().filter(own).count() != q.tasks.len() {
+            return Some(format!("CPU {cpu}: deadline tasks {:?} are wrong", q.tasks));
+        }
+        let counted: u64 = (self.classes.dl_tasks.iter())
+            .filter(|d| d.counted_on == Some(cpu as u32))
+            .map(DlTask::bandwidth)
+            .sum();
+        if counted != q.running_bw {
+            return Some(format!(
+                "CPU {cpu} counts bandwidth {}, its tasks have {counted}",
+                q.running_bw
+            ));
+        }
+        let admitted: u64 = self.classes.dl_tasks.iter().map(|d| d.admitted).sum();
+        let total = self.classes.total_bw;
+        (admitted != total).then(|| format!("bandwidth {total} is admitted, of tasks {admitted}"))
+    }
+
+    /// `task` comes to the runqueue of `cpu` (`enqueue_task_dl`); its clock is current.
+    pub(super) fn enqueue_dl(&mut self, cpu: usize, task: u32, how: Joins) {
+        let now = self.rq_time(cpu);
+        if how != Joins::Replenished {
+            let view = &mut self.views[task as usize];
+            view.prev_cpu = cpu as u32;
+            view.flags |= task_flag::ON_RQ;
+            self.tasks[task as usize].cpu = cpu as u32;
+            self.classes.dl[cpu].all += 1;
+        }
+        self.check_constrained(cpu, task);
+        if matches!(how, Joins::Moved | Joins::New) {
+            self.contend(cpu, task);
+        }
+        if self.dl(task).throttled && how != Joins::Replenished {
+            if how == Joins::Woken {
+                self.contend(cpu, task);
+            }
+            return;
+        }
+        match how {
+            Joins::Woken => {
+                self.contend(cpu, task);
+                self.dl(task).wakes(now);
+            }
+            Joins::Replenished => self.dl(task).replenish(now),
+            Joins::New if self.dl(task).is_new() || before(self.deadline(task), now) => {
+                self.dl(task).new_period(now);
+            }
+            Joins::New | Joins::Moved => {}
+        }
+        self.queue_dl(cpu, task);
+    }
+
+    /// `__enqueue_dl_entity`: behind those of the same deadline.
+    fn queue_dl(&mut self, cpu: usize, task: u32) {
+        let tasks = &self.classes.dl[cpu].tasks;
+        let at = tasks.partition_point(|&other| !self.earlier(task, other));
+        self.classes.dl[cpu].tasks.insert(at, task);
+        self.dl(task).queued = true;
+        self.end_rounds(cpu);
+        self.pack_update_signals(cpu);
+        self.core.cpus[cpu].nr_running += 1;
+        self.dl_counted(cpu);
+    }
+
+    /// `__dequeue_task_dl`.
+    fn unqueue_dl(&mut self, cpu: usize, task: u32) {
+        if std::mem::take(&mut self.dl(task).queued) {
+            self.classes.dl[cpu].tasks.retain(|&other| other != task);
+            self.pack_update_signals(cpu);
+            self.core.cpus[cpu].nr_running -= 1;
+            self.dl_counted(cpu);
+        }
+    }
+
+    /// The number of tasks that may run on `cpu` has changed.
+    fn dl_counted(&mut self, cpu: usize) {
+        let some = !self.classes.dl[cpu].tasks.is_empty();
+        self.classes.dl_busy.assign(cpu as u32, some);
+        let present = some || self.is_served(cpu);
+        self.class_present(cpu, DEADLINE, present);
+        let nr = self.core.cpus[cpu].nr_running;
+        self.overloaded.assign(cpu as u32, nr >= 2);
+        self.rq_changed(cpu);
+        self.cpufreq_update(cpu);
+    }
+
+    /// A task leaves the runqueue of `cpu` for another CPU or class; its run has been charged.
+    pub(super) fn dequeue_dl(&mut self, cpu: usize, task: u32) {
+        self.leave_dl(cpu, task);
+        self.uncount_bandwidth(task);
+    }
+
+    fn leave_dl(&mut self, cpu: usize, task: u32) {
+        self.unqueue_dl(cpu, task);
+        self.classes.dl[cpu].all -= 1;
+        self.views[task as usize].flags &= !task_flag::ON_RQ;
+    }
+
+    /// The current task of `cpu` goes to sleep or dies.
+    pub(super) fn dequeue_current_dl(&mut self, cpu: usize) {
+        let task = self.cpus[cpu].curr;
+        self.update_curr_dl(cpu);
+        self.leave_dl(cpu, task);
+        // `task_non_contending`
+        let at = self.dl(task).zero_lag();
+        if at < self.now as i64 {
+            self.uncount_bandwidth(task);
+            return;
+        }
+        self.dl(task).non_contending = true;
+        self.start_timer_of(cpu, task, INACTIVE, at as u64);
+    }
+
+    /// What `task` may need counts on `cpu` (`task_contending`, `migrate_task_rq_dl`).
+    fn contend(&mut self, cpu: usize, task: u32) {
+        self.dl(task).non_contending = false;
+        if self.dl(task).counted_on == Some(cpu as u32) {
+            return;
+        }
+        self.uncount_bandwidth(task);
+        let bandwidth = self.dl(task).bandwidth();
+        self.dl(task).counted_on = Some(cpu as u32);
+        let bandwidth = self.classes.dl[cpu].running_bw + bandwidth;
+        self.set_running_bw(cpu, bandwidth);
+        self.cpufreq_hurries(cpu);
+    }
+
+    /// `sub_running_bw`.
+    pub(super) fn uncount_bandwidth(&mut self, task: u32) {
+        let bandwidth = self.dl(task).bandwidth();
+        self.dl(task).non_contending = false;
+        if let Some(cpu) = self.dl(task).counted_on.take() {
+            let cpu = cpu as usize;
+            let bandwidth = self.classes.dl[cpu].running_bw - bandwidth;
+            self.set_running_bw(cpu, bandwidth);
+            self.cpufreq_update(cpu);
+        }
+    }
+
+    /// Charges the current task of `cpu`, one of this class, the time it ran (`update_curr_dl`).
+    pub(super) fn update_curr_dl(&mut self, cpu: usize) {
+        let now = self.clock_task(cpu);
+        let c = &mut self.cpus[cpu];
+        let (task, delta) = (c.curr, now - c.exec_start);
+        c.exec_start = now;
+        c.stats.busy_ns += delta;
+        let t = &mut self.tasks[task as usize];
+        t.last_run = now;
+        t.sum_exec += delta;
+        let d = &self.classes.dl_tasks[task as usize];
+        if !d.queued || delta == 0 && !d.yielded {
+            return;
+        }
+        let view = &self.core.cpus[cpu];
+        let scaled = (delta * u64::from(view.freq_scale)) >> 10;
+        let scaled = (scaled * u64::from(view.capacity_orig)) >> 10;
+        let d = self.dl(task);
+        d.runtime -= scaled as i64;
+        if d.runtime <= 0 || d.yielded {
+            self.throttle(cpu, task);
+        }
+        self.charge_rt_time(cpu, delta);
+    }
+
+    /// Its runtime is used up, or it gave the rest away.
+    fn throttle(&mut self, cpu: usize, task: u32) {
+        self.dl(task).throttled = true;
+        self.unqueue_dl(cpu, task);
+        if !self.start_dl_timer(cpu, task) {
+            self.enqueue_dl(cpu, task, Joins::Replenished);
+        }
+        if self.pick_dl(cpu) != task {
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+
+    /// Timer number `timer` of the class's tasks expires on `by`.
+    pub(super) fn dl_timer(&mut self, by: usize, timer: u32) {
+        let (task, which) = (timer / 2, timer as usize % 2);
+        self.dl(task).pending[which] = false;
+        match which {
+            REPLENISH => self.next_period_begins(by, task),
+            _ => self.zero_lag_comes(by, task),
+        }
+    }
+
+    /// `dl_task_timer`.
+    fn next_period_begins(&mut self, by: usize, task: u32) {
+        if !self.is_dl(task) {
+            // It left the class throttled, and may come back (`__dl_clear_params`).
+            let dl = self.dl(task);
+            (dl.throttled, dl.yielded) = (false, false);
+            return;
+        }
+        if !self.dl(task).throttled {
+            return;
+        }
+        if self.views[task as usize].flags & task_flag::ON_RQ == 0 {
+            let now = self.now;
+            return self.dl(task).replenish(now);
+        }
+        let cpu = self.tasks[task as usize].cpu as usize;
+        self.clock(cpu);
+        self.enqueue_dl(cpu, task, Joins::Replenished);
+        self.check_preempt(cpu, task);
+        self.push_dl(by, cpu);
+        if self.cpus[cpu].need_resched {
+            self.kick(by, cpu);
+        }
+    }
+
+    /// `inactive_task_timer`. A task that woke and slept again meanwhile has a later time.
+    fn zero_lag_comes(&mut self, by: usize, task: u32) {
+        let gone = !self.is_dl(task) || self.tasks[task as usize].life == Life::Dead;
+        let d = self.dl(task);
+        let held = gone && d.admitted != 0;
+        if !d.non_contending && !held {
+            return;
+        }
+        let at = d.zero_lag();
+        if at > self.now as i64 {
+            return self.start_timer_of(by, task, INACTIVE, at as u64);
+        }
+        self.uncount_bandwidth(task);
+        if gone {
+            self.give_bandwidth_back(task);
+        }
+    }
+
+    /// `sched_yield` of the current task gives its runtime away (`yield_task_dl`).
+    pub(super) fn yield_dl(&mut self, cpu: usize) {
+        let task = self.cpus[cpu].curr;
+        self.clock(cpu);
+        self.dl(task).yielded = true;
+        self.update_curr_dl(cpu);
+    }
+
+    /// Throttled tasks of a CPU that goes off wait on another one
+    /// (`dl_task_offline_migration`, which the kernel puts off until they may run).
+    pub fn move_throttled_away(&mut self, cpu: usize) {
+        for task in 0..self.tasks.len() as u32 {
+            let on_rq = self.views[task as usize].flags & task_flag::ON_RQ != 0;
+            let here = self.tasks[task as usize].cpu as usize == cpu;
+            if on_rq && here && self.is_dl(task) {
+                let to = self.fallback_cpu(cpu, task);
+                self.dequeue_dl(cpu, task);
+                self.clock(to);
+                self.trace_migrate(cpu, task, to);
+                self.enqueue_dl(to, task, Joins::Moved);
+            }
+        }
+    }
+}
+
+/// The timers of a task.
+const REPLENISH: usize = 0;
+const INACTIVE: usize = 1;

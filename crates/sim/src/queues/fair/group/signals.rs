@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Load tracking through two levels: tasks of a group count in the group's queue,
+//! its entity in the CPU's queue. What comes and goes below reaches the CPU's
+//! queue by propagation, so that its utilization contains that of all tasks
+//! (kernel/sched/fair.c, `update_load_avg` and what it calls).
+
+use crate::base::timeline::NONE;
+use crate::kernel::{Shares, TaskGroups};
+use crate::layers::{Queues, World};
+use alight_policy::abi::{Pelt, class, rule};
+use alight_policy::{pelt, rq};
+
+/// `PELT_MIN_DIVIDER`: what closed periods contribute at most.
+const MIN_DIVIDER: u32 = MAX - 1024;
+/// `LOAD_AVG_MAX`: limit of a sum.
+const MAX: u32 = 47742;
+/// A queue tells its group of its load at most once in so many ns
+/// (`update_tg_load_avg`, where it is limited).
+const TELL_NS: u64 = 1_000_000;
+
+/// `add_positive` of 32 bits.
+fn add(value: u32, delta: i64) -> u32 {
+    (i64::from(value) + delta).max(0) as u32
+}
+
+/// `add_positive` of 64 bits.
+fn add_64(value: u64, delta: i64) -> u64 {
+    value.checked_add_signed(delta).unwrap_or(0)
+}
+
+/// A queue's sum is no less than its average stands for; where the kernel takes
+/// the larger of both in 32 bits it is cut to them (see `policy_sums_rule`).
+fn bound(sums: u32, sum: u64, average: u32) -> u64 {
+    let least = u64::from(average) * u64::from(MIN_DIVIDER);
+    match sums {
+        rule::SUMS_CUT => u64::from((sum as u32).max(least as u32)),
+        _ => sum.max(least),
+    }
+}
+
+/// A queue's sums are made of its averages (read in 5.10.262 and 5.15.215).
+fn averaged(sums: u32) -> bool {
+    matches!(sums, rule::SUMS_AVERAGED | rule::SUMS_AVERAGED_BUT_LOAD)
+}
+
+/// `get_pelt_divider`.
+fn divider(signals: &Pelt) -> u32 {
+    MIN_DIVIDER + signals.period_contrib
+}
+
+impl World<'_> {
+    pub(super) fn group_rules(&self) -> TaskGroups {
+        let rules = self.kernel.task_groups;
+        rules.expect("a run with groups is one of a kernel with groups")
+    }
+}
+
+impl Queues<'_> {
+    /// Brings the time of queue `q` of a group to that of its CPU.
+    fn group_clock(&mut self, q: usize) {
+        let cpu = &self.power.core.cpus[q % self.groups.cpus];
+        let view = &mut self.groups.queues[q - self.groups.cpus].view;
+        view.clock = cpu.clock;
+        view.clock_pelt = cpu.clock_pelt;
+        view.lost_idle_time = cpu.lost_idle_time;
+        view.capacity_orig = cpu.capacity_orig;
+    }
+
+    /// The signals of queue `q` of a group are about to come up to now: what was
+    /// removed from afar will leave it (`update_cfs_rq_load_avg`). Says whether
+    /// somebody of the group runs on the CPU.
+    fn group_refreshes(&mut self, q: usize) -> bool {
+        self.group_clock(q);
+        let old_sums = self.group_rules().old_sums;
+        let queue = &mut self.groups.queues[q - self.groups.cpus];
+        if queue.view.removed_nr != 0 {
+            let gone = u64::from(queue.view.removed_runnable) * u64::from(divider(&queue.view.cfs));
+            queue.propagate = true;
+            queue.prop_sum += match old_sums {
+                true => -std::mem::take(&mut queue.removed_sum),
+                false => -(gone as i64) >> 10,
+            };
+        }
+        self.runs_in(q)
+    }
+
+    /// `task` came to (`sign` 1) or left (-1) queue `q` of a group with its signals.
+    fn group_propagates(&mut self, q: usize, task: u32, sign: i64) {
+        let sum = self.views[task as usize].pelt.load_sum as i64;
+        let queue = &mut self.groups.queues[q - self.groups.cpus];
+        queue.propagate = true;
+        queue.prop_sum += sign * sum;
+    }
+
+    /// [`rq::delay`] where `task` may be in a group.
+    pub fn delay_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        let world = self.world();
+        let view = &mut world.views[task as usize];
+        if q == cpu {
+            return rq::delay(&k, &mut world.core.cpus[cpu], view);
+        }
+        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
+        self.core.cpus[cpu].h_nr_delayed += 1;
+        self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        rq::delay(&k, queue, view);
+        false
+    }
+
+    /// [`rq::requeue`] where `task` may be in a group.
+    pub fn requeue_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::requeue(&k, root, &mut world.views[task as usize], running);
+        }
+        let running = self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        rq::requeue(&k, queue, view, running);
+        self.core.cpus[cpu].h_nr_delayed -= 1;
+        let world = self.world();
+        let view = &world.views[task as usize];
+        rq::est_enqueue(&k, &mut world.core.cpus[cpu], view);
+        false
+    }
+
+    /// [`rq::update_curr`] where `task` may be in a group, which learns of its load
+    /// at a tick only.
+    pub fn refresh_grouped(&mut self, cpu: usize, task: u32, tick: bool) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let world = self.world();
+            let view = &mut world.views[task as usize];
+            return rq::update_curr(&k, &mut world.core.cpus[cpu], view);
+        }
+        self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        let changed = rq::update_curr(&k, queue, view);
+        self.told(q, changed && tick);
+        false
+    }
+
+    /// [`rq::set_next`] where `task` may be in a group.
+    pub fn set_next_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let world = self.world();
+            let view = &mut world.views[task as usize];
+            return rq::set_next(&k, &mut world.core.cpus[cpu], view);
+        }
+        self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        let changed = rq::set_next(&k, queue, view);
+        self.told(q, changed);
+        false
+    }
+
+    /// First signals of a new task (`post_init_entity_util_avg`).
+    pub fn init_signals(&mut self, cpu: usize, task: u32) {
+        let q = self.queue_of(cpu, task);
+        if q != cpu {
+            self.group_clock(q);
+        }
+        let k = self.core.params;
+        match q == cpu {
+            true => {
+                let world = self.world();
+                rq::init_util(&k, &world.core.cpus[cpu], &mut world.views[task as usize])
+            }
+            false => {
+                let (view, queue) = self.view_and_queue(task, q);
+                rq::init_util(&k, queue, view);
+            }
+        }
+    }
+
+    /// A sleeper leaves its old queue on `cpu` ([`rq::remove`]).
+    pub fn remove_signals(&mut self, cpu: usize, task: u32) {
+        let q = self.queue_of(cpu, task);
+        let world = self.world();
+        let k = &world.core.params;
+        if q == cpu {
+            let queue = &mut world.core.cpus[cpu];
+            return rq::remove(k, queue, &mut world.views[task as usize]);
+        }
+        let k = *k;
+        let (view, queue) = self.view_and_queue(task, q);
+        let attached = view.pelt.last_update_time != 0;
+        rq::remove(&k, queue, view);
+        let sum = view.pelt.load_sum as i64;
+        if attached {
+            self.groups.queues[q - self.groups.cpus].removed_sum += sum;
+        }
+    }
+
+    /// PELT time at which the queue of `task` on `cpu` was last updated (`cfs_rq_last_update_time`).
+    pub fn queue_last_update(&self, cpu: usize, task: u32) -> u64 {
+        let q = self.queue_of(cpu, task);
+        if q == cpu {
+            return self.core.cpus[cpu].cfs.last_update_time;
+        }
+        self.groups.queues[q - self.groups.cpus]
+            .view
+            .cfs
+            .last_update_time
+    }
+
+    fn view_and_queue(
+        &mut self,
+        task: u32,
+        q: usize,
+    ) -> (&mut alight_policy::Task, &mut alight_policy::Cpu) {
+        let queue = &mut self.groups.queues[q - self.groups.cpus];
+        (&mut self.power.views[task as usize], &mut queue.view)
+    }
+
+    /// What the entity counts as runnable from now on (`se_update_runnable`).
+    pub(super) fn runnable_changed(&mut self, entity: u32) {
+        let queue = self.group_queue_mut(entity);
+        let view = &queue.view;
+        queue.runnable = u64::from(view.h_nr_running - u32::from(view.h_nr_delayed));
+    }
+
+    /// What came and went below reaches the entity and the queue of `cpu`
+    /// (`propagate_entity_load_avg`).
+    fn propagate(&mut self, cpu: usize, entity: u32) -> bool {
+        let rules = self.group_rules();
+        let queue = &mut self.groups.queues[entity as usize - self.groups.tasks];
+        if !std::mem::take(&mut queue.propagate) {
+            return false;
+        }
+        let came = std::mem::take(&mut queue.prop_sum);
+        let (sums, old_sums) = (self.power.core.params.sums, rules.old_sums);
+        let root = &mut self.power.world.core.cpus[cpu].cfs;
+        let view = &mut self.power.world.views[entity as usize];
+        let (own, below, weight) = (&mut view.pelt, &queue.view.cfs, view.weight);
+        let divider = match old_sums {
+            true => MAX,
+            false => divider(root),
+        };
+
+        // update_tg_cfs_util
+        let change = i64::from(below.util_avg) - i64::from(own.util_avg);
+        if change != 0 {
+            own.util_avg = below.util_avg;
+            let sum = own.util_avg * divider;
+            let more = i64::from(sum) - i64::from(own.util_sum);
+            own.util_sum = sum;
+            root.util_avg = add(root.util_avg, change);
+            root.util_sum = match old_sums {
+                true => root.util_avg * MAX,
+                false if averaged(sums) => root.util_avg * divider,
+                false => bound(sums, add(root.util_sum, more).into(), root.util_avg) as u32,
+            };
+        }
+        // update_tg_cfs_runnable
+        let change = i64::from(below.runnable_avg) - i64::from(own.runnable_avg);
+        if change != 0 {
+            own.runnable_avg = below.runnable_avg;
+            let sum = u64::from(own.runnable_avg) * u64::from(divider);
+            let more = sum.wrapping_sub(own.runnable_sum) as i64;
+            own.runnable_sum = sum;
+            root.runnable_avg = add(root.runnable_avg, change);
+            root.runnable_sum = match averaged(sums) {
+                true => u64::from(root.runnable_avg) * u64::from(divider),
+                false => bound(sums, add_64(root.runnable_sum, more), root.runnable_avg),
+            };
+        }
+        // update_tg_cfs_load
+        if came == 0 {
+            return true;
+        }
+        let held = own.load_sum as i64;
+        let time = match came >= 0 {
+            true => (came + held).min(divider.into()),
+            false => match queue.view.weight {
+                0 => 0,
+                weight => held.min((below.load_sum / u64::from(weight)) as i64),
+            },
+        };
+        let time = time.max(i64::from(own.util_sum >> 10)) as u64;
+        let sum = u64::from(weight) * time;
+        let load = (sum / u64::from(divider)) as u32;
+        let change = i64::from(load) - i64::from(own.load_avg);
+        if averaged(sums) {
+            (own.load_sum, own.load_avg) = (time, load);
+            root.load_avg = add(root.load_avg, change);
+            if change != 0 || sums == rule::SUMS_AVERAGED_BUT_LOAD {
+                root.load_sum = u64::from(root.load_avg) * u64::from(divider);
+            }
+        } else if change != 0 {
+            let more = sum.wrapping_sub(u64::from(weight) * own.load_sum) as i64;
+            (own.load_sum, own.load_avg) = (time, load);
+            root.load_avg = add(root.load_avg, change);
+            root.load_sum = bound(sums, add_64(root.load_sum, more), root.load_avg);
+        }
+        true
+    }
+
+    /// Queue `q` tells its group of its load, and where the group's weight hangs on it of its tasks,
+    /// if one of them has `changed` by more than a 64th (`update_tg_load_avg`).
+    fn told(&mut self, q: usize, changed: bool) {
+        if !changed || !self.hotplug.online.contains((q % self.groups.cpus) as u32) {
+            return;
+        }
+        let rules = self.group_rules();
+        let limited = rules.tells_rarely;
+        let nr = q - self.groups.cpus;
+        let queue = &mut self.groups.queues[nr];
+        if limited && self.power.now - queue.contributed_at < TELL_NS {
+            return;
+        }
+        let load = u64::from(queue.view.cfs.load_avg);
+        let runnable = match rules.shares {
+            Shares::Own => 0,
+            Shares::PerTask => u64::from(queue.view.cfs.runnable_avg),
+        };
+        let told = [
+            (load, queue.contribution),
+            (runnable, queue.runnable_contribution),
+        ];
+        if (told.iter()).any(|&(now, told)| now.abs_diff(told) > told / 64) {
+            let group = &mut self.groups.groups[nr / self.groups.cpus];
+            group.load_avg = group.load_avg - queue.contribution + load;
+            group.runnable_avg = group.runnable_avg - queue.runnable_contribution + runnable;
+            (queue.contribution, queue.runnable_contribution) = (load, runnable);
+            queue.contributed_at = self.power.now;
+        }
+    }
+
+    /// `cpu` went off: its load is none of the groups' any more (`clear_tg_offline_cfs_rqs`).
+    pub fn groups_offline(&mut self, cpu: usize) {
+        for (nr, group) in self.groups.groups.iter_mut().enumerate() {
+            let queue = &mut self.groups.queues[nr * self.groups.cpus + cpu];
+            group.load_avg -= std::mem::take(&mut queue.contribution);
+            group.runnable_avg -= std::mem::take(&mut queue.runnable_contribution);
+        }
+    }
+
+    /// Load of `task` seen from its CPU: its part of its group's load (`task_h_load`).
+    pub fn task_h_load(&self, task: u32) -> u32 {
+        let view = &self.views[task as usize];
+        let own = view.pelt.load_avg;
+        if !self.groups.used {
+            return own;
+        }
+        let cpu = view.prev_cpu as usize;
+        let Some(entity) = self.group_entity(cpu, task) else {
+            return own;
+        };
+        let root = u64::from(self.core.cpus[cpu].cfs.load_avg);
+        let group = u64::from(self.views[entity as usize].pelt.load_avg);
+        let queue = u64::from(self.group_queue(entity).view.cfs.load_avg);
+        (u64::from(own) * (root * group / (root + 1)) / (queue + 1)) as u32
+    }
+
+    /// Shows the placement core the load of `task` as seen from its CPU, and what a
+    /// sleeper's signals are by now on the queue that it left
+    /// (`sync_entity_load_avg`); returns them as they were.
+    pub fn lend_signals(&mut self, task: usize) -> Option<Pelt> {
+        if !self.groups.used || task >= self.groups.tasks || self.task_group(task as u32) == NONE {
+            return None;
+        }
+        let was = self.views[task].pelt;
+        let q = self.queue_of(self.views[task].prev_cpu as usize, task as u32);
+        let (view, queue) = self.view_and_queue(task as u32, q);
+        let weight = view.weight.into();
+        if !view_on_queue(view)
+            && view.pelt.last_update_time != 0
+            && pelt::accumulate(&mut view.pelt, queue.cfs.last_update_time, 0, 0, 0)
+        {
+            pelt::average(&mut view.pelt, weight);
+        }
+        self.views[task].pelt.load_avg = self.task_h_load(task as u32);
+        Some(was)
+    }
+
+    /// Counts `task` in (`sign` 1) or out (-1) on the CPU's own queue, in a group or not.
+    fn count_task(&mut self, cpu: usize, task: u32, sign: i32) {
+        self.pack_update_signals(cpu);
+        let entity = self.root_entity(cpu, task);
+        let idle = |e: u32| self.views[e as usize].class == class::IDLE;
+        let idle = sign * i32::from(idle(task) || idle(entity));
+        let root = &mut self.core.cpus[cpu];
+        root.nr_running = root.nr_running.wrapping_add_signed(sign);
+        root.h_nr_running = root.h_nr_running.wrapping_add_signed(sign);
+        root.h_nr_idle = root.h_nr_idle.wrapping_add_signed(idle);
+    }
+
+    /// [`rq::enqueue`] where `task` may be in a group.
+    pub fn enqueue_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::enqueue(
+                &world.core.params,
+                root,
+                &mut world.views[task as usize],
+                running,
+            );
+        }
+        let running = self.group_refreshes(q);
+        let view = &mut self.power.world.views[task as usize];
+        let comes = view.pelt.last_update_time == 0;
+        let queue = &mut self.groups.queues[q - self.groups.cpus];
+        let changed = rq::enqueue(
+            &self.power.world.core.params,
+            &mut queue.view,
+            view,
+            running,
+        );
+        let (params, root, view) = self.rq_and_task(cpu, task);
+        rq::est_enqueue(params, root, view);
+        if comes {
+            self.group_propagates(q, task, 1);
+        }
+        self.told(q, changed);
+        self.count_task(cpu, task, 1);
+        false
+    }
+
+    /// [`rq::dequeue`] of the current `task`, which may be in a group.
+    pub fn dequeue_grouped(&mut self, cpu: usize, task: u32, sleeps: bool) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        let world = self.world();
+        let view = &mut world.views[task as usize];
+        if q == cpu {
+            return rq::dequeue(&k, &mut world.core.cpus[cpu], view, true, true, sleeps);
+        }
+        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
+        self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        let changed = rq::dequeue(&k, queue, view, true, true, sleeps);
+        self.told(q, changed);
+        self.count_task(cpu, task, -1);
+        false
+    }
+
+    /// [`rq::detach`] where `task` may be in a group.
+    pub fn detach_grouped(&mut self, cpu: usize, task: u32) {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::detach(&k, root, &mut world.views[task as usize], running);
+        }
+        let world = self.world();
+        let view = &mut world.views[task as usize];
+        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
+        let running = self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        rq::detach(&k, queue, view, running);
+        self.group_propagates(q, task, -1);
+        self.told(q, true);
+        self.count_task(cpu, task, -1);
+    }
+
+    /// [`rq::dequeue_delayed`] where `task` may be in a group.
+    pub fn dequeue_delayed_grouped(&mut self, cpu: usize, task: u32) -> bool {
+        let q = self.queue_of(cpu, task);
+        let k = self.core.params;
+        if q == cpu {
+            let running = self.runs_in(cpu);
+            let world = self.world();
+            let root = &mut world.core.cpus[cpu];
+            return rq::dequeue_delayed(&k, root, &mut world.views[task as usize], running);
+        }
+        let running = self.group_refreshes(q);
+        let (view, queue) = self.view_and_queue(task, q);
+        let changed = rq::dequeue_delayed(&k, queue, view, running);
+        self.core.cpus[cpu].h_nr_delayed -= 1;
+        self.told(q, changed);
+        self.count_task(cpu, task, -1);
+        false
+    }
+
+    /// The signals of a group's entity and of the queue of `cpu` come up to now
+    /// (`update_load_avg`).
+    pub(super) fn refresh_entity(&mut self, cpu: usize, entity: u32) {
+        let running = self.groups.roots[cpu].curr == entity;
+        let queued = self.on_queue(entity);
+        let runnable = self.group_queue(entity).runnable;
+        let root_runs = self.runs_in(cpu);
+        let world = self.world();
+        let root = &mut world.core.cpus[cpu];
+        let now = (root.clock_pelt - root.lost_idle_time).max(1);
+        let view = &mut world.views[entity as usize];
+        if pelt::accumulate(&mut view.pelt, now, queued.into(), runnable, running.into()) {
+            pelt::average(&mut view.pelt, view.weight.into());
+        }
+        let changed = rq::refresh(&world.core.params, root, root_runs);
+        if self.propagate(cpu, entity) || changed {
+            self.cpufreq_update(cpu);
+        }
+        self.signals_changed(cpu);
+    }
+
+    /// Lets the load of the groups on `cpu` decay to now; its own queue is refreshed
+    /// behind it (`__update_blocked_fair`).
+    pub fn groups_refresh_blocked(&mut self, cpu: usize) {
+        for nr in 0..self.groups.groups.len() {
+            let at = nr * self.groups.cpus + cpu;
+            let q = self.groups.cpus + at;
+            let running = self.group_refreshes(q);
+            let queue = &mut self.groups.queues[at];
+            let changed = rq::refresh(&self.power.core.params, &mut queue.view, running);
+            let propagates = queue.propagate;
+            self.told(q, changed);
+            let entity = (self.groups.tasks + at) as u32;
+            let signals = &self.views[entity as usize].pelt;
+            if signals.load_avg != 0 || signals.util_avg != 0 || propagates {
+                self.refresh_entity(cpu, entity);
+            }
+        }
+    }
+}
+
+fn view_on_queue(view: &alight_policy::Task) -> bool {
+    view.flags & alight_policy::abi::task_flag::ON_RQ != 0
+}

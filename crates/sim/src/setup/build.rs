@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Builds a run: the machine's views, the workloads' programs in one address
+//! space, their tasks, and the state that the loop begins with.
+
+mod machine;
+mod state;
+mod tasks;
+
+use crate::balance;
+use crate::base::queue::NEVER;
+use crate::face::api::{Cgroup, Error, Scenario};
+use crate::kernel::{KERNELS, Kernel};
+use crate::layers::{Output, Sim};
+use crate::observe::stats::Histogram;
+use crate::program::channel::Channel;
+use crate::program::instruments::Instruments;
+use crate::program::sync::{BarrierState, Mutex, WaitQueue};
+use crate::setup::link::{Base, check, relocate, relocate_source};
+use crate::world::state::{MarkState, Task, WorkloadState};
+use alight_machine::Machine;
+use alight_machine::views::of_machine;
+use alight_policy::topology;
+use alight_policy::{Core, Mask, Params};
+use alight_workload::program::{
+    Better, Calibration, Deal, Label, LatenessId, MeasureSource, Op, Program, Workload,
+};
+
+use tasks::of_task;
+pub(crate) use tasks::{Attributes, DlParams, Realtime};
+
+/// Longest delay of a workload's start, ns: a few ticks, so that runs differ in
+/// how they meet the tick and the balancer.
+const START_SPREAD_NS: u64 = 10_000_000;
+
+/// Longest run, ns: 52 days. The time behind it means that nothing happens.
+const LONGEST_NS: u64 = NEVER - 2;
+
+/// What to report, with ids of the whole run.
+#[derive(Debug, Clone)]
+pub(crate) struct MeasureSpec {
+    pub name: String,
+    pub unit: &'static str,
+    pub better: Option<Better>,
+    pub source: MeasureSource,
+}
+
+fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Refused(what.into()))
+}
+
+/// The first task that takes on entry `at` of its workload's attributes while it runs.
+fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
+    let takes = |op: &Op| match *op {
+        Op::SetAttributes { attributes } => attributes as usize == at,
+        Op::SetAttributesUntil { before, after, .. } => {
+            before as usize == at || after as usize == at
+        }
+        _ => false,
+    };
+    let mut tasks = workload.tasks.iter();
+    let task = tasks.find(|task| {
+        let program = &workload.programs[task.program as usize];
+        program.ops.iter().any(takes)
+    })?;
+    Some(&task.comm)
+}
+
+/// The scheduler's view of the machine while these CPUs are online.
+pub(crate) fn views(
+    machine: &Machine,
+    kernel: &Kernel,
+    params: &Params,
+    online: Mask,
+) -> Result<Core, Error> {
+    let mut description = of_machine(machine);
+    balance::describe(machine, kernel, &mut description);
+    topology::build_online(&description, params, online)
+        .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
+}
+
+/// What the parts of a run are gathered in.
+#[derive(Default)]
+struct Parts {
+    ops: Vec<Op>,
+    tasks: Vec<Task>,
+    views: Vec<alight_policy::Task>,
+    comms: Vec<String>,
+    masks: Vec<Mask>,
+    attributes: Vec<Attributes>,
+    workloads: Vec<WorkloadState>,
+    mutexes: Vec<Mutex>,
+    conditions: Vec<WaitQueue>,
+    semaphores: Vec<(u32, WaitQueue)>,
+    barriers: Vec<BarrierState>,
+    channels: Vec<Channel>,
+    counters: Vec<u64>,
+    deals: Vec<Deal>,
+    marks: Vec<MarkState>,
+    histograms: Vec<Histogram>,
+    measures: Vec<MeasureSpec>,
+    instruments: Instruments,
+    /// Logs of passes, and of each task where it writes, [`NONE`]: nowhere.
+    logs: usize,
+    log_of_task: Vec<u32>,
+    /// What each task starts with.
+    own: Vec<Attributes>,
+    groups: Vec<Cgroup>,
+    /// (CPU, time, task) of tasks that start by themselves.
+    starts: Vec<(usize, u64, u32)>,
+    /// Tasks that ask for a slice of their own, and for which, ns.
+    slices: Vec<(u32, u64)>,
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario<'a>,
+    parts: Parts,
+}
+
+/// A run ready to start, and what to report of it.
+pub(crate) fn build<'a>(
+    scenario: &'a Scenario<'a>,
+    out: Output<'a>,
+) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
+    let machine = scenario.machine;
+    machine::check(machine)?;
+    let mut builder = Builder {
+        scenario,
+        parts: Parts::default(),
+    };
+    if scenario.workloads.is_empty() {
+        return refuse("no workload is given");
+    }
+    builder
+        .parts
+        .masks
+        .push((0..machine.cpus.len() as u32).collect());
+    builder.add_groups()?;
+    for (i, workload) in scenario.workloads.iter().enumerate() {
+        builder.add(i, workload)?;
+    }
+    let ends_by = builder.ends_by()?;
+    builder.finish(ends_by, out)
+}
+
+impl<'a> Builder<'a> {
+    /// When the run ends, whatever the workloads do.
+    fn ends_by(&self) -> Result<u64, Error> {
+        match self.scenario.duration_ns {
+            Some(0) => return refuse("a duration of 0 simulates nothing"),
+            Some(duration) if duration > LONGEST_NS => {
+                return refuse(format!(
+                    "a duration of {duration} ns is too long to simulate; the longest is \
+                     {LONGEST_NS} ns"
+                ));
+            }
+            Some(duration) => return Ok(duration),
+            None => {}
+        }
+        for workload in self.scenario.workloads {
+            if self.goes_along(workload) {
+                continue;
+            }
+            if workload.duration_ns.is_none() && runs_for_ever(workload) {
+                let add = match workload.missing_limit {
+                    Some(option) => format!(", or add {option} to it"),
+                    None => String::new(),
+                };
+                return refuse(format!(
+                    "workload '{}' never ends; give the run a --duration{add}",
+                    workload.name
+                ));
+            }
+            if let Some(duration) = workload.duration_ns.filter(|ns| *ns > LONGEST_NS) {
+                return refuse(format!(
+                    "workload '{}' takes {duration} ns, which is too long to simulate; give the \
+                     run a --duration of at most {LONGEST_NS} ns",
+                    workload.name
+                ));
+            }
+        }
+        Ok(NEVER - 1)
+    }
+
+    /// Does the run end without waiting for `workload`? Alone it is what the run is about.
+    fn goes_along(&self, workload: &Workload) -> bool {
+        workload.background
+            && self
+                .scenario
+                .workloads
+                .iter()
+                .any(|other| !other.background)
+    }
+
+    fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
+        check(workload)?;
+        let lateness = self.parts.instruments.lateness.len() + workload.lateness.len();
+        if lateness > usize::from(LatenessId::MAX) {
+            return refuse(format!(
+                "workload '{}': the workloads up to this one have {lateness} limits of lateness; a \
+                 run has at most {}",
+                workload.name,
+                LatenessId::MAX
+            ));
+        }
+        let over_at = match self.goes_along(workload) {
+            true => 0,
+            false => NEVER - 1,
+        };
+        let p = &mut self.parts;
+        let base = Base {
+            task: p.tasks.len() as u32,
+            attributes: p.attributes.len() as u32,
+            channel: p.channels.len() as u32,
+            barrier: p.barriers.len() as u32,
+            mutex: p.mutexes.len() as u32,
+            condition: p.conditions.len() as u32,
+            semaphore: p.semaphores.len() as u32,
+            counter: p.counters.len() as u32,
+            mark: p.marks.len() as u32,
+            histogram: p.histograms.len() as u32,
+            stamp: p.instruments.stamps.len() as u32,
+            tally: p.instruments.tallies.len() as u32,
+            desk: p.instruments.desks.len() as u32,
+            deal: p.deals.len() as u32,
+            lateness: p.instruments.lateness.len() as u16,
+            log: p.logs as u32,
+            workload: index as u32,
+        };
+        p.instruments
+            .add(workload, self.scenario.machine.cpus.len());
+        p.mutexes.resize(
+            p.mutexes.len() + workload.mutexes as usize,
+            Mutex::default(),
+        );
+        p.conditions.resize(
+            p.conditions.len() + workload.conditions as usize,
+            WaitQueue::default(),
+        );
+        p.semaphores.resize(
+            p.semaphores.len() + workload.semaphores as usize,
+            (0, WaitQueue::default()),
+        );
+        p.barriers
+            .extend(workload.barriers.iter().map(|&parties| BarrierState {
+                parties,
+                ..Default::default()
+            }));
+        p.channels
+            .extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
+        p.counters
+            .resize(p.counters.len() + workload.counters as usize, 0);
+        let deals = workload.deals.iter();
+        p.deals.extend(deals.map(|&deal| Deal {
+            counter: deal.counter + base.counter,
+            ..deal
+        }));
+        p.marks.resize(
+            p.marks.len() + workload.marks as usize,
+            MarkState::default(),
+        );
+        p.histograms
+            .extend(workload.histograms.iter().map(|_| Histogram::default()));
+        p.logs += workload.logs as usize;
+        p.workloads.push(WorkloadState {
+            alive: workload.tasks.len() as u32,
+            start: NEVER,
+            ended: NEVER,
+            duration: workload.duration_ns.unwrap_or(NEVER),
+            over_at,
+            cancelled: false,
+        });
+        self.add_measures(workload, base);
+        for (at, attributes) in workload.attributes.iter().enumerate() {
+            let resolved =
+                self.attributes(workload, attributes).map_err(|error| {
+                    match takes_on(workload, at) {
+                        Some(comm) => of_task(error, comm),
+                        None => error,
+                    }
+                })?;
+            self.parts.attributes.push(resolved);
+        }
+        let entries = self.add_programs(workload, base)?;
+        self.add_tasks(index, workload, base, &entries)
+    }
+
+    fn add_measures(&mut self, workload: &Workload, base: Base) {
+        self.parts
+            .measures
+            .extend(workload.measures.iter().map(|m| MeasureSpec {
+                name: m.name.clone(),
+                unit: m.unit,
+                better: m.better,
+                source: relocate_source(m.source, base),
+            }));
+    }
+
+    /// Copies the programs behind each other; returns where each begins.
+    fn add_programs(&mut self, workload: &Workload, base: Base) -> Result<Vec<u32>, Error> {
+        let reference = self.calibration(workload)?;
+        let mut entries = vec![];
+        // Of a long recording nothing but these take much memory.
+        let ops = workload
+            .programs
+            .iter()
+            .map(|program| program.ops.len() + 1);
+        self.parts.ops.reserve_exact(ops.sum());
+        for program in &workload.programs {
+            let entry = self.parts.ops.len() as u32;
+            entries.push(entry);
+            for &op in &program.ops {
+                self.parts.ops.push(relocate(op, base, entry, reference));
+            }
+            self.parts.ops.push(Op::Exit);
+        }
+        Ok(entries)
+    }
+
+    /// Capacity that defines a ns of work.
+    fn calibration(&self, workload: &Workload) -> Result<u64, Error> {
+        let cpus = &self.scenario.machine.cpus;
+        let capacity = match workload.calibration {
+            Calibration::Biggest => cpus.iter().map(|c| c.speed()).max(),
+            Calibration::Cpu(cpu) => cpus.get(cpu as usize).map(|c| c.speed()),
+            Calibration::CapacityOne => Some(1),
+        };
+        match (capacity, workload.calibration) {
+            (Some(capacity), _) => Ok(capacity.into()),
+            (None, Calibration::Cpu(cpu)) => refuse(format!(
+                "workload '{}' is calibrated on CPU {cpu}; machine '{}' has CPUs 0 to {}",
+                workload.name,
+                self.scenario.machine.name,
+                cpus.len() - 1
+            )),
+            (None, Calibration::Biggest | Calibration::CapacityOne) => {
+                refuse("the machine has no CPU")
+            }
+        }
+    }
+}
+
+/// The rules of the base that is asked for.
+fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
+    Kernel::of(scenario.scheduler).ok_or_else(|| {
+        Error::Refused(format!(
+            "no rules are known for the base of '{}'; there are rules for {}",
+            scenario.scheduler,
+            KERNELS.each_ref().map(|kernel| kernel.name).join(", ")
+        ))
+    })
+}
+
+/// A loop without end that nothing leaves.
+fn runs_for_ever(workload: &Workload) -> bool {
+    let mut programs = workload.programs.iter();
+    programs.any(|program| has_endless_loop(workload, program))
+}
+
+fn has_endless_loop(workload: &Workload, program: &Program) -> bool {
+    program.ops.iter().enumerate().any(|(at, op)| match *op {
+        Op::LoopBegin {
+            count: u64::MAX,
+            end,
+            ..
+        } => !program.ops[at..end as usize]
+            .iter()
+            .any(|op| leaves(workload, op, end)),
+        _ => false,
+    })
+}
+
+/// Does an operation leave the loop that ends before `end`, some day?
+fn leaves(workload: &Workload, op: &Op, end: Label) -> bool {
+    match *op {
+        Op::Take { deal, done } => {
+            let deal = &workload.deals[deal as usize];
+            done >= end && (deal.limit != u64::MAX || deal.until_ns != u64::MAX)
+        }
+        Op::Serve { done, .. } => done >= end,
+        Op::Answer { last: to, .. }
+        | Op::Gather { none: to, .. }
+        | Op::Unqueue { none: to, .. } => to >= end,
+        Op::Exit => true,
+        _ => false,
+    }
+}

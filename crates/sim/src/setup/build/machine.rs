@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What a run relies on of its machine without looking again.
+
+use crate::face::api::Error;
+use alight_machine::{CpuSet, Machine};
+
+/// Each CPU is of a core type, a frequency domain and a cluster that are there, and those know it.
+/// Machine files are checked when they are read; a machine may be made otherwise.
+///
+/// # Errors
+/// The first CPU that is not.
+pub(super) fn check(machine: &Machine) -> Result<(), Error> {
+    let refuse = |what: String| {
+        Err(Error::Refused(format!(
+            "machine '{}': {what}",
+            machine.name
+        )))
+    };
+    let nr = machine.cpus.len();
+    let (domains, clusters) = (&machine.freq_domains, &machine.clusters);
+    let sets = (domains.iter().map(|d| &d.cpus)).chain(clusters.iter().map(|c| &c.cpus));
+    for set in sets {
+        if let Some(cpu) = set.iter().find(|&cpu| cpu >= nr) {
+            return refuse(format!("it has {nr} CPUs, none of them is CPU {cpu}"));
+        }
+    }
+    let knows = |set: Option<&CpuSet>, cpu| set.is_some_and(|set| set.contains(cpu));
+    for (cpu, at) in machine.cpus.iter().enumerate() {
+        let domain = domains.get(at.freq_domain).map(|d| &d.cpus);
+        let cluster = clusters.get(at.cluster).map(|c| &c.cpus);
+        let claims = [
+            (
+                at.core_type < machine.core_types.len(),
+                "core type",
+                at.core_type,
+            ),
+            (knows(domain, cpu), "frequency domain", at.freq_domain),
+            (knows(cluster, cpu), "cluster", at.cluster),
+        ];
+        if let Some((_, what, index)) = claims.iter().find(|(holds, ..)| !holds) {
+            return refuse(format!("CPU {cpu} is in no {what} {index}"));
+        }
+    }
+    Ok(())
+}

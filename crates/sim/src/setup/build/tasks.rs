@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Tasks of a run: their attributes resolved, the groups that they are in.
+
+use super::state::new_task;
+use super::{Builder, START_SPREAD_NS, kernel, refuse};
+use crate::base::queue::NEVER;
+use crate::base::rng::{Purpose, below};
+use crate::base::timeline::NONE;
+use crate::face::api::{Cgroup, Error};
+use crate::kernel::KERNELS;
+use crate::power::uclamp_sum;
+use crate::program::activations::log_of;
+use crate::queues::classes::default_clamp;
+use crate::queues::fair;
+use crate::setup::link::Base;
+use crate::setup::shell;
+use crate::world::state::Task;
+use alight_policy::Mask;
+use alight_policy::abi::class;
+use alight_workload::program::{Policy, Workload};
+
+/// Scheduling attributes with everything resolved.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attributes {
+    pub class: Option<u32>,
+    pub nice: Option<i8>,
+    /// Index into [`World::masks`].
+    pub affinity: Option<u32>,
+    pub uclamp_min: Option<u32>,
+    pub uclamp_max: Option<u32>,
+    /// Custom slice of a fair task, ns.
+    pub slice_ns: Option<u64>,
+    /// SCHED_FIFO or SCHED_RR; `class` is not set then.
+    pub realtime: Option<Realtime>,
+    /// SCHED_DEADLINE; neither of both is set then.
+    pub deadline: Option<DlParams>,
+    /// Index of a task group, [`NONE`] for the root.
+    pub group: Option<u32>,
+}
+
+/// Parameters of SCHED_DEADLINE, ns: `runtime` in each `period`, within `deadline` of its begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DlParams {
+    pub runtime: u64,
+    pub deadline: u64,
+    pub period: u64,
+}
+
+/// Shortest and longest period of SCHED_DEADLINE, ns, and shortest runtime
+/// (`sched_dl_period_min`, `_max`, 5.5; `DL_SCALE`).
+const DL_PERIOD: (u64, u64) = (100_000, 4_194_304_000);
+const DL_RUNTIME_MIN: u64 = 1024;
+
+/// Parameters of SCHED_FIFO and SCHED_RR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Realtime {
+    /// The kernel's: 99 less the one that was asked for.
+    pub prio: u8,
+    pub round_robin: bool,
+}
+
+/// The same refusal with the name of the task that it is about.
+pub(super) fn of_task(error: Error, comm: &str) -> Error {
+    match error {
+        Error::Refused(what) => Error::Refused(format!("{what} (task '{comm}')")),
+        other => other,
+    }
+}
+
+impl Builder<'_> {
+    pub(super) fn attributes(
+        &mut self,
+        workload: &Workload,
+        given: &alight_workload::program::Attributes,
+    ) -> Result<Attributes, Error> {
+        let realtime = match (given.policy, given.rt_priority) {
+            (Some(policy @ (Policy::Fifo | Policy::RoundRobin)), priority) => Some(Realtime {
+                prio: 99 - priority.unwrap_or(1).clamp(1, 99) as u8,
+                round_robin: policy == Policy::RoundRobin,
+            }),
+            (None, Some(priority)) => {
+                return refuse(format!(
+                    "workload '{}' gives a task real-time priority {priority} without a policy",
+                    workload.name
+                ));
+            }
+            _ => None,
+        };
+        let class = match given.policy {
+            None | Some(Policy::Fifo | Policy::RoundRobin | Policy::Deadline) => None,
+            Some(Policy::Normal) => Some(class::NORMAL),
+            Some(Policy::Batch) => Some(class::BATCH),
+            Some(Policy::Idle) => Some(class::IDLE),
+        };
+        let deadline = match given.policy {
+            Some(Policy::Deadline) => Some(self.deadline(workload, given)?),
+            _ => None,
+        };
+        let affinity = match &given.affinity {
+            // All CPUs are the first mask.
+            None => given.lift_affinity.then_some(0),
+            Some(cpus) => Some(self.affinity(workload, cpus)?),
+        };
+        Ok(Attributes {
+            class,
+            nice: given.nice.map(|nice| nice.clamp(-20, 19) as i8),
+            affinity,
+            uclamp_min: given.uclamp_min,
+            uclamp_max: given.uclamp_max,
+            slice_ns: given.slice_ns.filter(|_| deadline.is_none()),
+            realtime,
+            deadline,
+            group: match &given.group {
+                None => None,
+                Some(name) => Some(self.group(workload, name)?),
+            },
+        })
+    }
+
+    /// Where clamped utilizations add up, those of a CPU's own queue do.
+    fn refuse_sums(&self, group: &str) -> Result<(), Error> {
+        match uclamp_sum::add_up(&self.scenario.scheduler.params) {
+            false => Ok(()),
+            true => refuse(format!(
+                "group '{group}': uclamp-sum is not simulated with task groups: leave out the \
+                 groups, or the feature"
+            )),
+        }
+    }
+
+    /// The groups that were described.
+    pub(super) fn add_groups(&mut self) -> Result<(), Error> {
+        let (kernel, groups) = (kernel(self.scenario)?, self.scenario.groups);
+        for (nr, group) in groups.iter().enumerate() {
+            self.refuse_sums(&group.name)?;
+            let refuse = |why: String| refuse(format!("group '{}': {why}", group.name));
+            if groups[..nr].iter().any(|other| other.name == group.name) {
+                return refuse("it is described twice".into());
+            }
+            let in_it =
+                |a: &alight_workload::program::Attributes| a.group.as_ref() == Some(&group.name);
+            let joined = |w: &Workload| {
+                w.tasks.iter().any(|task| in_it(&task.attributes)) || w.attributes.iter().any(in_it)
+            };
+            if !self.scenario.workloads.iter().any(joined) {
+                return refuse("it never has a task".into());
+            }
+            match kernel.task_groups {
+                Err(why) => {
+                    return refuse(format!(
+                        "groups are simulated for {}, not for {}: {why}",
+                        group_bases(),
+                        kernel.name
+                    ));
+                }
+                Ok(rules) if group.idle && !rules.idle => {
+                    return refuse(format!(
+                        "{} has no idle groups: cpu.idle came with Linux 5.15",
+                        kernel.name
+                    ));
+                }
+                Ok(_) => {}
+            }
+            self.parts.groups.push(group.clone());
+        }
+        Ok(())
+    }
+
+    /// The task group of that name, added if it was not described.
+    fn group(&mut self, workload: &Workload, name: &str) -> Result<u32, Error> {
+        if name == "/" {
+            return Ok(NONE);
+        }
+        self.refuse_sums(name)?;
+        let kernel = kernel(self.scenario)?;
+        if let Err(why) = kernel.task_groups {
+            return refuse(format!(
+                "workload '{}' has a task in group '{name}': groups are simulated for {}, not for \
+                 {}: {why}",
+                workload.name,
+                group_bases(),
+                kernel.name
+            ));
+        }
+        let groups = &mut self.parts.groups;
+        let known = groups.iter().position(|group| group.name == name);
+        Ok(known.unwrap_or_else(|| {
+            groups.push(Cgroup::new(name));
+            groups.len() - 1
+        }) as u32)
+    }
+
+    /// `__checkparam_dl`.
+    fn deadline(
+        &self,
+        workload: &Workload,
+        given: &alight_workload::program::Attributes,
+    ) -> Result<DlParams, Error> {
+        let kernel = kernel(self.scenario)?;
+        if kernel.deadline.is_none() {
+            return refuse(format!(
+                "workload '{}' has a task of SCHED_DEADLINE, which {} does not have (since Linux \
+                 3.14)",
+                workload.name, kernel.name
+            ));
+        }
+        let (period, deadline) = given.dl_period_deadline_ns.unwrap_or_default();
+        let params = DlParams {
+            runtime: given.slice_ns.unwrap_or(0),
+            deadline,
+            period,
+        };
+        let (shortest, longest) = DL_PERIOD;
+        if params.runtime < DL_RUNTIME_MIN || !(shortest..=longest).contains(&period) {
+            return refuse(format!(
+                "workload '{}' has a task of SCHED_DEADLINE with runtime {} ns and period {period} \
+                 ns; Linux takes runtimes from {DL_RUNTIME_MIN} ns on and periods from {shortest} \
+                 to {longest} ns",
+                workload.name, params.runtime
+            ));
+        }
+        Ok(params)
+    }
+
+    pub(super) fn affinity(&mut self, workload: &Workload, cpus: &[u32]) -> Result<u32, Error> {
+        let nr = self.scenario.machine.cpus.len() as u32;
+        if let Some(cpu) = cpus.iter().find(|&&cpu| cpu >= nr) {
+            return refuse(format!(
+                "workload '{}' binds a task to CPU {cpu}; machine '{}' has CPUs 0 to {}",
+                workload.name,
+                self.scenario.machine.name,
+                nr - 1
+            ));
+        }
+        let mask: Mask = cpus.iter().copied().collect();
+        let masks = &mut self.parts.masks;
+        let known = masks.iter().position(|m| *m == mask);
+        Ok(known.unwrap_or_else(|| {
+            masks.push(mask);
+            masks.len() - 1
+        }) as u32)
+    }
+
+    pub(super) fn add_tasks(
+        &mut self,
+        index: usize,
+        workload: &Workload,
+        base: Base,
+        entries: &[u32],
+    ) -> Result<(), Error> {
+        let seed = self.scenario.seed;
+        let nr_cpus = self.scenario.machine.cpus.len() as u64;
+        let first_cpu = below(seed, index as u64, Purpose::FirstCpu, nr_cpus) as u32;
+        let delay = below(seed, index as u64, Purpose::StartDelay, START_SPREAD_NS);
+        let logs: Vec<_> = workload.programs.iter().map(log_of).collect();
+        for spec in &workload.tasks {
+            let attributes = self
+                .attributes(workload, &spec.attributes)
+                .map_err(|error| of_task(error, &spec.comm))?;
+            let id = self.parts.tasks.len() as u32;
+            let class = attributes.class.unwrap_or(class::NORMAL);
+            let nice = attributes.nice.unwrap_or(0);
+            let weight = fair::weight(class, nice);
+            let affinity = attributes.affinity.unwrap_or(0);
+            let mask = &self.parts.masks[affinity as usize];
+            let begins = spec.begins.filter(|_| spec.start_ns.is_some());
+            let begins_on = begins.map(|begins| begins.cpu);
+            let there = |&cpu: &u32| u64::from(cpu) < nr_cpus && mask.contains(cpu);
+            let mut choice = begins_on.into_iter().chain([first_cpu]);
+            let cpu = (choice.find(there)).unwrap_or_else(|| mask.iter().next().unwrap_or(0));
+            self.parts.views.push(alight_policy::Task {
+                id,
+                weight,
+                class,
+                prev_cpu: cpu,
+                nr_cpus_allowed: mask.len(),
+                wakee_flips: match begins {
+                    Some(begins) => begins.wakee_flips,
+                    None => shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
+                },
+                uclamp_min: attributes
+                    .uclamp_min
+                    .unwrap_or(default_clamp(attributes.realtime.is_some())),
+                uclamp_max: attributes.uclamp_max.unwrap_or(1024),
+                ..Default::default()
+            });
+            if let Some(slice) = attributes.slice_ns {
+                self.parts.slices.push((id, slice));
+            }
+            if let Some(start) = spec.start_ns {
+                self.parts
+                    .starts
+                    .push((cpu as usize, delay + start.min(NEVER), id));
+            }
+            self.parts.own.push(attributes);
+            let log = logs[spec.program as usize].map(|log| log + base.log);
+            self.parts.log_of_task.push(log.unwrap_or(NONE));
+            let process = base.task + spec.process;
+            self.parts.comms.push(spec.comm.clone());
+            let working_set = spec
+                .working_set_bytes
+                .unwrap_or(self.scenario.machine.memory.working_set_bytes);
+            self.parts.tasks.push(Task {
+                nice,
+                workload: index as u32,
+                pc: entries[spec.program as usize],
+                process,
+                affinity,
+                inv_weight: fair::inverse(weight),
+                cpu,
+                working_set,
+                logged: log.is_some(),
+                ..new_task()
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Bases with task groups.
+fn group_bases() -> String {
+    let known = KERNELS.iter().filter(|kernel| kernel.task_groups.is_ok());
+    known
+        .map(|kernel| kernel.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}

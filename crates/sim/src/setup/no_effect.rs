@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is asked of a machine may be possible and yet do nothing: a CPU that is off goes off, a limit is
+//! where no operating point is above it. The kernel takes that in silence; here it is told, for it is
+//! rarely what was meant.
+
+use std::collections::BTreeMap;
+
+use crate::dispatch::changes::{Action, Change};
+use crate::face::feasible::time;
+use crate::power::pressure::Limit;
+use alight_machine::{CpuSet, Machine};
+
+/// Sentences on `changes`, which are done in the order of their times: of those that do nothing on
+/// `machine`, why, and of those that stand behind a later one, when they are done.
+pub fn without_effect(changes: &[Change], machine: &Machine) -> Vec<String> {
+    let mut told = out_of_order(changes);
+    let mut sorted: Vec<&Change> = changes.iter().collect();
+    sorted.sort_by_key(|change| change.at_ns);
+    let mut found = Found::default();
+    let of_each = sorted.into_iter();
+    told.extend(of_each.filter_map(|change| found.does_nothing(change, machine)));
+    told
+}
+
+/// `CPU 1 is`, `CPUs 1-2 are`.
+fn are(cpus: &CpuSet) -> String {
+    match cpus.iter().count() {
+        1 => format!("CPU {cpus} is"),
+        _ => format!("CPUs {cpus} are"),
+    }
+}
+
+fn out_of_order(changes: &[Change]) -> Vec<String> {
+    let behind = |pair: &[Change]| {
+        let (before, this) = (time(pair[0].at_ns), time(pair[1].at_ns));
+        (pair[1].at_ns < pair[0].at_ns).then(|| {
+            format!(
+                "the change at {this} is listed after the one at {before}; changes are made in the order of their times"
+            )
+        })
+    };
+    changes.windows(2).filter_map(behind).collect()
+}
+
+/// The machine as the changes so far leave it.
+#[derive(Default)]
+struct Found {
+    /// CPUs that are off, and since when, ns.
+    off: BTreeMap<usize, u64>,
+    /// Limits that are in force, by frequency domain and by who sets them, kHz.
+    limits: BTreeMap<(usize, bool), u32>,
+}
+
+impl Found {
+    /// Makes the change; says why it does nothing, if for no CPU of it.
+    fn does_nothing(&mut self, change: &Change, machine: &Machine) -> Option<String> {
+        let at = time(change.at_ns);
+        match &change.action {
+            Action::Offline(cpus) => {
+                let idle = |cpu: &usize| self.off.contains_key(cpu);
+                let already: CpuSet = cpus.iter().filter(idle).collect();
+                let since = already.iter().next().map(|cpu| time(self.off[&cpu]));
+                for cpu in cpus.iter() {
+                    self.off.entry(cpu).or_insert(change.at_ns);
+                }
+                since.map(|since| format!("at {at} {} off already, since {since}", are(&already)))
+            }
+            Action::Online(cpus) => {
+                let there = |cpu: &usize| !self.off.contains_key(cpu);
+                let already: CpuSet = cpus.iter().filter(there).collect();
+                self.off.retain(|&cpu, _| !cpus.contains(cpu));
+                (!already.is_empty()).then(|| format!("at {at} {} not off", are(&already)))
+            }
+            Action::Limit { cpus, by, khz } => {
+                let by_device = *by == Limit::CoolingDevice;
+                let mut acts = false;
+                for cpu in cpus.iter() {
+                    let domain = machine.cpus[cpu].freq_domain;
+                    let opps = machine.freq_domains[domain].opps.iter();
+                    let top = opps.map(|opp| opp.khz).max().unwrap_or(0);
+                    let new = (*khz).min(top);
+                    let old = self.limits.insert((domain, by_device), new);
+                    acts |= old.unwrap_or(top) != new;
+                }
+                (!acts).then(|| match *khz {
+                    u32::MAX => format!("at {at} {} not limited", are(cpus)),
+                    khz => format!(
+                        "at {at} a limit of {khz} kHz changes nothing on CPUs {cpus}: they are limited to \
+                         that already, or have no operating point above it"
+                    ),
+                })
+            }
+            Action::CountAnew => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

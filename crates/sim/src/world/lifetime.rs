@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! When workloads are over, and the run with them.
+//!
+//! A workload is over when its last task has ended, or when its duration has passed since it
+//! started. Then its remaining tasks end, as rt-app cancels its threads: a task that computes ends
+//! after the operation that is under way, a task that sleeps ends when it is woken.
+
+use crate::base::queue::NEVER;
+use crate::layers::{Programs, Sim, World};
+use crate::world::state::WorkloadState;
+
+/// Ends that a run may have, ns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    /// It ends then at the latest.
+    pub by: u64,
+    /// When the duration of the next workload passes, or the run ends.
+    pub next_over: u64,
+    /// When a task last went to sleep or ended.
+    pub last_sleep: u64,
+}
+
+impl Ends {
+    pub fn new(by: u64) -> Self {
+        Ends {
+            by,
+            next_over: by,
+            last_sleep: 0,
+        }
+    }
+}
+
+impl World<'_> {
+    /// The run cannot go on.
+    pub fn end_now(&mut self) {
+        (self.end_at, self.ends.by) = (self.now, self.now);
+    }
+
+    /// The run waits for the task no longer, which may go on.
+    pub fn is_over(&mut self, task: usize) {
+        if std::mem::replace(&mut self.tasks[task].retired, true) {
+            return;
+        }
+        let workload = self.tasks[task].workload as usize;
+        self.workloads[workload].alive -= 1;
+        if self.workloads[workload].alive == 0 {
+            self.workload_ends(workload);
+        }
+    }
+
+    /// The run waits for no task of a workload any longer.
+    pub fn workload_ends(&mut self, workload: usize) {
+        self.workloads[workload].ended = self.now;
+        self.find_end();
+    }
+
+    /// The run ends when all of its workloads are over.
+    fn find_end(&mut self) {
+        let over = |w: &WorkloadState| if w.alive == 0 { 0 } else { w.over_at };
+        let last = self.workloads.iter().map(over).max().unwrap_or(0);
+        self.end_at = last.clamp(self.now, self.ends.by.max(self.now));
+        // Those that go along with others count as over from the beginning, and stay.
+        let lasts = |w: &&WorkloadState| w.alive != 0 && !w.cancelled && w.over_at != 0;
+        let next = self.workloads.iter().filter(lasts).map(|w| w.over_at).min();
+        self.ends.next_over = self.end_at.min(next.unwrap_or(NEVER)).max(self.now);
+    }
+
+    /// Seconds from the start of a workload until its last task ended by itself.
+    pub fn lifetime_s(&self, workload: u32) -> Option<f64> {
+        let workload = &self.workloads[workload as usize];
+        let ended = workload.ended != NEVER && !workload.cancelled;
+        ended.then(|| (workload.ended - workload.start) as f64 / 1e9)
+    }
+}
+
+impl Programs<'_> {
+    /// The duration of some workload passes now, and the run goes on.
+    pub fn cancel_over(&mut self) {
+        self.now = self.ends.next_over;
+        self.acted = 0;
+        let world = self.world();
+        for (id, workload) in world.workloads.iter_mut().enumerate() {
+            let over = workload.over_at != 0 && workload.over_at <= world.now;
+            if over && !std::mem::replace(&mut workload.cancelled, true) {
+                let tasks = world.tasks.iter_mut();
+                for task in tasks.filter(|task| task.workload as usize == id) {
+                    task.cancelled = true;
+                }
+            }
+        }
+        for task in 0..self.tasks.len() {
+            let workload = self.tasks[task].workload as usize;
+            if self.tasks[task].cancelled && self.workloads[workload].over_at == self.now {
+                self.counts_no_more(task);
+            }
+        }
+        self.find_end();
+    }
+}
+
+impl Sim<'_> {
+    /// The first task of a workload starts.
+    pub fn workload_starts(&mut self, workload: usize) {
+        let now = self.now;
+        let of = &mut self.workloads[workload];
+        of.start = now;
+        if of.duration < NEVER {
+            of.over_at = of.over_at.min(now + of.duration);
+        }
+        self.find_end();
+        self.ticks_as_recorded(workload);
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is on the run queues, counted as it changes: tasks and idle CPUs of each group, which CPUs
+//! idle, which have two tasks. Queues write it, load balancing reads it (`rd->overload`, and what
+//! `update_sg_lb_stats()` counts anew at each attempt).
+
+use crate::balance::of_groups;
+use crate::base::table::Table;
+use crate::layers::World;
+use alight_policy::Mask;
+
+/// Running tasks and idle CPUs of a CPU or a group, kept as they change: what
+/// most attempts are decided by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub nr_running: u32,
+    pub idle_cpus: u32,
+}
+
+impl Count {
+    /// Both in one word, which a change of both is added to at once. No count
+    /// falls below 0, so what a negative change carries out of the lower half
+    /// meets what it carries into the upper.
+    #[inline]
+    pub fn packed(self) -> u64 {
+        u64::from(self.idle_cpus) << 32 | u64::from(self.nr_running)
+    }
+
+    #[inline]
+    fn unpacked(both: u64) -> Self {
+        Count {
+            nr_running: both as u32,
+            idle_cpus: (both >> 32) as u32,
+        }
+    }
+
+    /// Adds the difference of two packed counts.
+    #[inline]
+    fn step(&mut self, change: u64) {
+        *self = Count::unpacked(self.packed().wrapping_add(change));
+    }
+}
+
+/// The counts of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Occupancy {
+    /// Some CPU had two tasks since the top domain was last looked at (`rd->overload`).
+    pub overload: bool,
+    /// CPUs for which `idle_cpu()` holds.
+    pub idle_cpus: Mask,
+    /// CPUs with a task, running or waiting.
+    pub runnable: Mask,
+    /// Of each group of [`alight_policy::Core::groups`].
+    pub groups: Table<Count>,
+    /// CPUs whose utilization or load may have changed since balancing booked it.
+    pub changed: Mask,
+}
+
+impl Default for Occupancy {
+    fn default() -> Self {
+        Occupancy::of(0)
+    }
+}
+
+impl Occupancy {
+    /// Nothing is on the queues of a machine with so many groups.
+    pub fn of(groups: usize) -> Self {
+        Occupancy {
+            overload: false,
+            idle_cpus: Mask::EMPTY,
+            runnable: Mask::EMPTY,
+            groups: of_groups(vec![Count::default(); groups]),
+            changed: Mask::EMPTY,
+        }
+    }
+}
+
+impl World<'_> {
+    /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
+    /// `ttwu_pending`, which has just been made in its view
+    /// (`add_nr_running`, `sub_nr_running`, and what `idle_cpu` reads).
+    #[inline]
+    pub fn rq_changed(&mut self, cpu: usize) {
+        let view = &self.core.cpus[cpu];
+        let busy = view.curr_is_idle == 0 || view.ttwu_pending != 0;
+        let count = Count {
+            nr_running: view.nr_running,
+            idle_cpus: u32::from(view.nr_running == 0 && !busy),
+        };
+        let c = &mut self.cpus[cpu];
+        let was = std::mem::replace(&mut c.balance.count, count);
+        let change = count.packed().wrapping_sub(was.packed());
+        if change == 0 {
+            return;
+        }
+        c.stats.runnable_ns += u64::from(was.nr_running) * (self.now - c.stats.runnable_since);
+        c.stats.runnable_since = self.now;
+        let all = &mut self.occupancy;
+        all.overload |= count.nr_running >= 2 && was.nr_running < 2;
+        all.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
+        all.runnable.assign(cpu as u32, count.nr_running != 0);
+        // With the tasks of a queue its expected utilization changes (`util_est`).
+        all.changed.insert(cpu as u32);
+        let place = &self.core.places[cpu];
+        for &group in &place.group[..place.nr_domains as usize] {
+            all.groups[group as usize].step(change);
+        }
+    }
+
+    /// Utilization or load of the queue of `cpu` may have changed.
+    #[inline]
+    pub fn signals_changed(&mut self, cpu: usize) {
+        self.occupancy.changed.insert(cpu as u32);
+    }
+
+    /// `idle_cpu()`: idles, and nothing is on its way to it.
+    #[inline]
+    pub fn is_idle(&self, cpu: usize) -> bool {
+        self.cpus[cpu].balance.count.idle_cpus != 0
+    }
+}

@@ -28,6 +28,7 @@
 //! nodes), core scheduling, bandwidth groups and SD_SERIALIZE, whose lock two
 //! balancers never want at the same instant.
 
+use crate::world::occupancy::of_groups;
 mod by_index;
 mod by_load;
 mod cache_aware;
@@ -46,10 +47,12 @@ mod sums;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub(crate) use cache_aware::CacheAware;
-pub(crate) use groups::cpu_util;
-pub(crate) use itmt::describe;
+use by_index::turns::BalanceByIndex;
+pub(crate) use newidle::NewidleBalance;
+pub(crate) use nohz::NohzBalance;
 pub(crate) use pack::keeps_signals_2013;
+use pull::LoadBalance;
+pub(crate) use rebalance::PeriodicBalance;
 
 use crate::base::table::Table;
 use crate::base::timeline::NONE;
@@ -60,6 +63,7 @@ use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
 use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
 use itmt::Itmt;
 use pack::Packing;
+use std::ops::DerefMut;
 
 /// `sysctl_sched_migration_cost`: a task that ran less than this ago is cache
 /// hot, and an idle phase shorter than this is not worth looking for work, ns.
@@ -70,18 +74,9 @@ const NR_MIGRATE: u32 = 32;
 const MAX_PINNED_INTERVAL: u32 = 512;
 /// `LOAD_AVG_PERIOD`: blocked load of idle CPUs is refreshed this often, ms.
 const LOAD_AVG_PERIOD: u64 = 32;
-/// `fits_capacity`: what is used must be below 1024/1280 of what is there.
-const FITS: (u64, u64) = (1280, 1024);
-
-/// `fits_capacity(need, capacity)`.
-#[inline]
-pub(crate) fn fits(need: u32, capacity: u32) -> bool {
-    u64::from(need) * FITS.0 < u64::from(capacity) * FITS.1
-}
-
 /// What the balancing CPU is doing (`enum cpu_idle_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Idle {
+pub(crate) enum Idle {
     /// A task is current (`CPU_NOT_IDLE`).
     No,
     /// In the idle loop (`CPU_IDLE`).
@@ -108,8 +103,6 @@ struct Level {
 #[repr(C)]
 #[derive(Debug, Clone)]
 pub(crate) struct CpuBalance {
-    /// What [`World::rq_changed`] last saw.
-    pub(crate) count: Count,
     /// Load of a current task that is too big for the CPU, else 0.
     misfit_load: u32,
     /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
@@ -118,10 +111,6 @@ pub(crate) struct CpuBalance {
     nohz_tick_stopped: bool,
     /// Its domain, built meanwhile, counts it among the busy CPUs all the same.
     counted_busy: bool,
-    /// Jiffies.
-    next_balance: u64,
-    /// `rq->max_idle_balance_cost`, ns.
-    pub max_idle_balance_cost: u64,
     levels: [Level; MAX_LEVELS],
     /// What it does for all idle CPUs.
     round: Option<nohz::Round>,
@@ -135,10 +124,7 @@ impl Default for CpuBalance {
     fn default() -> Self {
         CpuBalance {
             levels: [Level::default(); MAX_LEVELS],
-            next_balance: 0,
-            max_idle_balance_cost: MIGRATION_COST,
             misfit_load: 0,
-            count: Count::default(),
             nohz_flags: 0,
             round: None,
             newidle: newidle::Luck::of_all(0),
@@ -154,30 +140,38 @@ impl Default for CpuBalance {
 #[repr(C)]
 pub(crate) struct Balancer<'a> {
     queues: Queues<'a>,
+    /// Of each CPU.
+    balance: Table<CpuBalance>,
     nohz: Nohz,
     itmt: Itmt,
     packing: Packing,
+    /// Of each cache, what the last periodic balancing found ([`cache_aware`]).
+    cache_uses: Vec<cache_aware::Use>,
 }
 
 stands_on!(Balancer on Queues: queues);
 
+/// Who runs the CPUs that are balanced: what balancing asks of what stands above it.
+pub(crate) trait Stopper<'a>: DerefMut<Target = Balancer<'a>> + Sized {
+    /// Active balance: the stopper of `src` preempts its current task and moves it to `dst`
+    /// (`active_load_balance_cpu_stop`).
+    fn push_running(&mut self, src: usize, dst: usize);
+}
+
 impl<'a> Balancer<'a> {
     /// Packing is set up by the buddies of the core; [`Balancer::balance_init`] sets up the rest.
     pub fn new(queues: Queues<'a>) -> Self {
+        let cpus = vec![CpuBalance::default(); queues.cpus.len()];
         Balancer {
+            // SAFETY: looked up by numbers of CPUs.
+            balance: unsafe { Table::new(cpus) },
             packing: Packing::new(&queues.core),
             nohz: Nohz::default(),
             itmt: Itmt::default(),
+            cache_uses: vec![],
             queues,
         }
     }
-}
-
-/// A table of the groups of the placement core, or of its caches; built anew with them.
-pub(crate) fn of_groups<T>(items: Vec<T>) -> Table<T> {
-    // SAFETY: `Nohz` and `Occupancy`, which alone have such tables, look up groups and caches that
-    // places and domains of the core lead to.
-    unsafe { Table::new(items) }
 }
 
 /// What all CPUs share for balancing (`nohz`, and the balancing part of `struct root_domain`).
@@ -371,16 +365,19 @@ impl Balancer<'_> {
             ..Nohz::default()
         };
         for cpu in 0..nr {
-            self.cpus[cpu].balance = CpuBalance {
-                next_balance: now,
+            self.balance[cpu] = CpuBalance {
                 levels: self.new_levels(cpu, now),
                 ..CpuBalance::default()
             };
+            self.cpus[cpu].occupied = Count::default();
+            self.cpus[cpu].max_idle_balance_cost = MIGRATION_COST;
+            self.cpus[cpu].next_balance = now;
             self.core.cpus[cpu].avg_idle = 2 * MIGRATION_COST;
             self.rq_changed(cpu);
         }
         self.cpu_power_init();
         self.cache_aware_init();
+        self.cache_uses = vec![cache_aware::Use::default(); self.core.llcs.len()];
         self.itmt_init();
     }
 
@@ -423,7 +420,7 @@ impl Balancer<'_> {
     }
 
     fn set_misfit(&mut self, cpu: usize, load: u32) {
-        let misfit = &mut self.queues.cpus[cpu].balance.misfit_load;
+        let misfit = &mut self.balance[cpu].misfit_load;
         self.nohz.nr_misfit += u32::from(load != 0);
         self.nohz.nr_misfit -= u32::from(*misfit != 0);
         *misfit = load;

@@ -13,6 +13,8 @@ mod idle;
 mod itmt;
 pub(crate) mod sysctl;
 mod table;
+pub(crate) mod tunables;
+pub(crate) mod views;
 
 pub(crate) use balance::*;
 pub(crate) use eevdf::*;

@@ -11,24 +11,27 @@
 //! change two parts at once, a method names the layer of one (`self.world.cpus` beside `self.freq`),
 //! or borrows the [`world`](World::world) and takes it apart.
 
-use crate::balance::{Balancer, CacheAware};
+use crate::balance::Balancer;
 use crate::base::queue::Queue;
 use crate::base::table::{Table, Tables};
 use crate::base::timeline::Nodes;
 use crate::kernel::Kernel;
-use crate::observe::stats::{Histogram, Stats};
+use crate::kernel::tunables::Tunables;
 use crate::place::explain::Explainer;
 use crate::power::cpufreq::FreqState;
 use crate::power::energy::ClusterMeter;
 use crate::program::channel::{Channel, MessageMemory};
 use crate::program::instruments::Instruments;
-use crate::program::sync::{BarrierState, Mutex, WaitQueue};
+use crate::program::sync::BarrierState;
+use crate::queues::cache_aware::CacheAware;
 use crate::queues::classes::Classes;
-use crate::queues::fair::{Eevdf, Groups, Tunables};
+use crate::queues::fair::{Eevdf, Groups};
 use crate::world::cost::{CpuCosts, OpCost};
 use crate::world::lifetime::Ends;
 use crate::world::occupancy::Occupancy;
 use crate::world::state::{Cpu, MarkState, Task, WorkloadState};
+use crate::world::stats::{Histogram, Stats};
+use crate::world::waits::{Mutex, WaitQueue};
 use alight_machine::Machine;
 use alight_policy::Mask;
 use alight_trace::Sink;
@@ -40,8 +43,6 @@ pub(crate) struct Output<'a> {
     pub error: Option<std::io::Error>,
     /// From where the wakeup comes that is under way.
     pub waker: alight_trace::Waker,
-    /// Decisions are explained.
-    pub explainer: Option<Box<Explainer>>,
 }
 
 /// The placement core, with tables like the others here.
@@ -94,7 +95,7 @@ pub(crate) struct World<'a> {
     pub workloads: Box<[WorkloadState]>,
     pub comms: Vec<String>,
     pub stats: Stats,
-    pub counting: crate::observe::counting::Counting,
+    pub counting: crate::world::counting::Counting,
     /// Of the run, for what is drawn.
     pub seed: u64,
     /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.
@@ -102,7 +103,7 @@ pub(crate) struct World<'a> {
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
     pub occupancy: Occupancy,
-    pub hotplug: crate::dispatch::hotplug::Hotplug,
+    pub hotplug: crate::world::online::Hotplug,
     pub out: Output<'a>,
 }
 
@@ -122,6 +123,8 @@ pub(crate) struct Power<'a> {
     /// Of each core type.
     pub idle_states: Table<Table<crate::power::cpuidle::State>>,
     pub domain_states: Table<Vec<crate::power::cpuidle::DomainState>>,
+    /// Of each CPU.
+    pub idle: Table<crate::power::cpuidle::CpuIdle>,
     pub idle_memory: crate::power::cpuidle::Memory,
     pub pressure: crate::power::pressure::Pressure,
     pub irq_time: crate::power::irq_time::IrqTime,
@@ -140,6 +143,8 @@ pub(crate) struct Queues<'a> {
     pub cache_aware: CacheAware,
     /// The queues keep the load signals of 2013, for the feature pack.
     pub signals_2013: bool,
+    /// Decisions are explained.
+    pub explainer: Option<Box<Explainer>>,
 }
 
 /// What tasks do: channels, locks, what is measured of them.
@@ -150,7 +155,7 @@ pub(crate) struct Programs<'a> {
     pub message_memory: MessageMemory,
     pub counters: Table<u64>,
     pub deals: Table<Deal>,
-    pub attributes: Vec<crate::setup::build::Attributes>,
+    pub attributes: Vec<crate::world::asked::Attributes>,
     pub conditions: Vec<WaitQueue>,
     pub semaphores: Vec<(u32, WaitQueue)>,
     pub barriers: Vec<BarrierState>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What is read of a run: counters, results, progress. Nothing that decides reads it.
 
-pub(crate) mod counting;
+pub(crate) mod clusters;
 pub(crate) mod progress;
-pub(crate) mod stats;
+pub(crate) mod results;
 pub(crate) mod stuck;

@@ -8,9 +8,10 @@ use crate::kernel::Kernel;
 use crate::kernel::hybrid;
 use crate::layers::{Output, Programs, Sim};
 use crate::observe::progress::Goal;
+use crate::observe::results::MeasureSpec;
 use crate::observe::stuck::Stuck;
 use crate::place::explain::{Explainer, Wants};
-use crate::setup::build::{self, MeasureSpec};
+use crate::setup::build;
 use crate::setup::drawn;
 use crate::world::emit::FIRST_PID;
 use alight_machine::Machine;
@@ -61,7 +62,7 @@ pub fn run_telling(
     let sink = sink.map(|sink| sink as &mut dyn Sink);
     let (mut sim, measures) = build::build(scenario, output(sink))?;
     if (sim.out.sink.as_deref()).is_some_and(Sink::wants_base_answers) {
-        sim.out.explainer = Some(Explainer::telling(scenario.scheduler, &sim)?);
+        sim.explainer = Some(Explainer::telling(scenario.scheduler, &sim)?);
     }
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }
@@ -134,10 +135,10 @@ fn explained(
     let (drawn, seen) = (drawn::workloads(scenario), seen(scenario));
     let scenario = &resolved(scenario, drawn.as_deref(), seen.as_ref());
     let (mut sim, measures) = build::build(scenario, output(None))?;
-    sim.out.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
+    sim.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
     let tell = &|_| ();
     let outcome = simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })?;
-    let explainer = sim.out.explainer.take().expect("given above");
+    let explainer = sim.explainer.take().expect("given above");
     Ok((outcome, explainer.found()))
 }
 
@@ -168,7 +169,6 @@ fn output<'a>(sink: Option<&'a mut (dyn Sink + 'a)>) -> Output<'a> {
         sink,
         error: None,
         waker: alight_trace::Waker::Task,
-        explainer: None,
     }
 }
 

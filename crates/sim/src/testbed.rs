@@ -370,7 +370,6 @@ fn begin_scenario<R>(
         sink: Some(record),
         error: None,
         waker: Waker::Task,
-        explainer: None,
     };
     match crate::setup::build::build(scenario, out) {
         Ok((mut sim, _)) => {

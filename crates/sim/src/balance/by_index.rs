@@ -11,7 +11,7 @@
 
 mod load_index;
 mod power;
-mod turns;
+pub(super) mod turns;
 
 pub(super) use power::rounded;
 

@@ -8,12 +8,13 @@
 //! each is taken behind a test that keeps it from wrapping, but for a misfit
 //! below the average.
 
+use super::Idle;
 use super::contest::GroupStats;
 use super::detach::greatest;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
-use super::{Idle, fits};
 use crate::balance::Balancer;
+use crate::world::util::fits;
 use alight_policy::abi::domain_flag;
 
 /// Kinds of groups, rising (`enum group_type`).
@@ -296,7 +297,7 @@ impl Balancer<'_> {
     ) -> Option<usize> {
         let cpus = self.members(group, scope.excluded.as_ref());
         if imbalance.what == Migrate::Misfit {
-            let misfit = |cpu: usize| (u64::from(self.cpus[cpu].balance.misfit_load), 1);
+            let misfit = |cpu: usize| (u64::from(self.balance[cpu].misfit_load), 1);
             return greatest(cpus, misfit, |_, _| true);
         }
         let domain = self.domain(scope.dst, scope.level);

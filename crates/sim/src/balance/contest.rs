@@ -2,8 +2,8 @@
 //! Which of two groups is busier: their statistics, their kinds, and the rules by
 //! which groups of one kind are compared.
 
-use super::fits;
 use crate::kernel::{Balance, BetterOff, Misfit};
+use crate::world::util::fits;
 
 /// How much relief a group needs, rising (`enum group_type`; the wakeup path's classification is the
 /// same, without asymmetric packing).

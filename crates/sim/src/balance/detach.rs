@@ -119,55 +119,6 @@ impl Queues<'_> {
             .wrapping_sub(self.tasks[task as usize].last_run);
         (since as i64) < MIGRATION_COST as i64
     }
-
-    /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
-    fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
-        let view = &self.views[task as usize];
-        let rules = &self.kernel.balance.detach;
-        // `shr_bound`
-        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
-        let failed = failed.min(i64::BITS - 1);
-        match take.what {
-            Migrate::Misfit if rules.load != DetachLoad::Half => {
-                if self.task_fits(view, take.src) {
-                    return false;
-                }
-                take.amount = 0;
-            }
-            Migrate::Load | Migrate::Misfit => {
-                let load = match rules.load {
-                    DetachLoad::HalfWeight => i64::from(view.weight),
-                    _ => i64::from(self.task_h_load(task)),
-                };
-                let (load, too_much) = match rules.load {
-                    DetachLoad::HalfWeight | DetachLoad::Half => (load, load / 2 > take.amount),
-                    DetachLoad::HalfUntilFailed => {
-                        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
-                        (load, load / 2 > take.amount && failed <= tries)
-                    }
-                    DetachLoad::Shifted => (load.max(1), load.max(1) >> failed > take.amount),
-                };
-                if too_much {
-                    return false;
-                }
-                take.amount -= load;
-            }
-            Migrate::Util => {
-                let util = i64::from(self.task_util_est(view));
-                let counted = if rules.util_shifts {
-                    util >> failed
-                } else {
-                    util
-                };
-                if counted > take.amount {
-                    return false;
-                }
-                take.amount -= util;
-            }
-            Migrate::Task | Migrate::ToCache => take.amount -= 1,
-        }
-        true
-    }
 }
 
 impl Balancer<'_> {
@@ -249,7 +200,7 @@ impl Balancer<'_> {
             ),
             Migrate::Misfit => greatest(
                 cpus,
-                |cpu| (u64::from(self.cpus[cpu].balance.misfit_load), 1),
+                |cpu| (u64::from(self.balance[cpu].misfit_load), 1),
                 |cpu, _| eligible(cpu),
             ),
         }
@@ -384,7 +335,7 @@ impl Balancer<'_> {
     /// `can_migrate_task`.
     fn may_migrate(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
         let rules = &self.kernel.balance.detach;
-        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
+        let failed = self.balance[scope.dst].levels[scope.level].nr_balance_failed;
         if self.is_delayed(task) && take.what != Migrate::Load {
             return false;
         }
@@ -417,5 +368,54 @@ impl Balancer<'_> {
         let domain = self.domain(scope.dst, scope.level);
         let cold = rules.cold_among_siblings && domain.flags & domain_flag::SMT != 0;
         cold || failed > cache_nice_tries(domain) || !self.task_hot(scope, take, task)
+    }
+
+    /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
+    pub(super) fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+        let view = &self.views[task as usize];
+        let rules = &self.kernel.balance.detach;
+        // `shr_bound`
+        let failed = self.balance[scope.dst].levels[scope.level].nr_balance_failed;
+        let failed = failed.min(i64::BITS - 1);
+        match take.what {
+            Migrate::Misfit if rules.load != DetachLoad::Half => {
+                if self.task_fits(view, take.src) {
+                    return false;
+                }
+                take.amount = 0;
+            }
+            Migrate::Load | Migrate::Misfit => {
+                let load = match rules.load {
+                    DetachLoad::HalfWeight => i64::from(view.weight),
+                    _ => i64::from(self.task_h_load(task)),
+                };
+                let (load, too_much) = match rules.load {
+                    DetachLoad::HalfWeight | DetachLoad::Half => (load, load / 2 > take.amount),
+                    DetachLoad::HalfUntilFailed => {
+                        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
+                        (load, load / 2 > take.amount && failed <= tries)
+                    }
+                    DetachLoad::Shifted => (load.max(1), load.max(1) >> failed > take.amount),
+                };
+                if too_much {
+                    return false;
+                }
+                take.amount -= load;
+            }
+            Migrate::Util => {
+                let util = i64::from(self.task_util_est(view));
+                let counted = if rules.util_shifts {
+                    util >> failed
+                } else {
+                    util
+                };
+                if counted > take.amount {
+                    return false;
+                }
+                take.amount -= util;
+            }
+            Migrate::Task | Migrate::ToCache => take.amount -= 1,
+        }
+        true
     }
 }

@@ -14,11 +14,11 @@ use super::Idle;
 use super::contest::{Contest, GroupStats, Kind, greater};
 use super::sums::Sum;
 use crate::balance::Balancer;
+use crate::kernel::tunables::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
 use crate::layers::{Queues, World};
-use crate::queues::fair::Order;
 use crate::world::occupancy::Count;
-use alight_policy::abi::{Cpu, NONE, domain_flag};
+use alight_policy::abi::{NONE, domain_flag};
 use alight_policy::{Group, Mask, nr_idle_scan};
 use std::ops::Range;
 
@@ -27,15 +27,6 @@ use std::ops::Range;
 pub(super) struct Totals {
     pub load: u64,
     pub capacity: u64,
-}
-
-/// Utilization of a CPU, that of tasks that wait included (`cpu_util`).
-#[inline]
-pub(crate) fn cpu_util(view: &Cpu) -> u32 {
-    view.cfs
-        .util_avg
-        .max(view.util_est_enqueued)
-        .min(view.capacity_orig)
 }
 
 /// The two groups that an attempt weighs against each other.
@@ -439,7 +430,7 @@ impl Balancer<'_> {
 
     fn biggest_misfit(&self, group: usize, scope: &Scope) -> u32 {
         self.members(group, scope.excluded.as_ref())
-            .map(|cpu| self.cpus[cpu].balance.misfit_load)
+            .map(|cpu| self.balance[cpu].misfit_load)
             .max()
             .unwrap_or(0)
     }
@@ -505,7 +496,7 @@ impl Balancer<'_> {
         if scope.idle == Idle::Newly && now < self.nohz.next_update[own] {
             return;
         }
-        let interval = self.cpus[scope.dst].balance.levels[scope.level].balance_interval;
+        let interval = self.balance[scope.dst].levels[scope.level].balance_interval;
         self.nohz.next_update[own] = now + self.nohz.interval(u64::from(interval));
 
         let child = self.core.groups[own].child;

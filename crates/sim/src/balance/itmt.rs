@@ -6,13 +6,12 @@ use super::Idle;
 use super::contest::GroupStats;
 use super::groups::Scope;
 use crate::balance::Balancer;
-use crate::kernel::hybrid::hybrids;
-use crate::kernel::{self, Hybrids, Pulls, RankedDomains, ThreadPriority};
+use crate::kernel::views::rules;
+use crate::kernel::{self, Pulls, ThreadPriority};
 use crate::layers::World;
 use crate::world::occupancy::Count;
-use alight_machine::{ItmtDriver, Machine};
+use alight_machine::Machine;
 use alight_policy::abi::domain_flag;
-use alight_policy::topology::{Description, LevelKind};
 
 /// The priorities of a run; empty where its machine or its kernel has none.
 #[derive(Debug, Default)]
@@ -39,40 +38,6 @@ impl Itmt {
     /// `sched_asym_prefer`
     fn prefers(&self, cpu: usize, other: usize) -> bool {
         self.priorities[cpu] > self.priorities[other]
-    }
-}
-
-/// The rules by which `kernel` follows the priorities of `machine`, if it does.
-fn rules(machine: &Machine, kernel: &kernel::Kernel) -> Option<kernel::Itmt> {
-    let driver = machine.itmt.as_ref()?.driver;
-    if hybrids(machine, kernel).is_some_and(|hybrids| hybrids != Hybrids::Alike) {
-        return None;
-    }
-    let rules = kernel.balance.itmt?;
-    (driver != ItmtDriver::AmdPstate || rules.amd).then_some(rules)
-}
-
-/// What `kernel` makes of the levels of `machine`: which of them follow priorities, and whether
-/// there are clusters.
-pub(crate) fn describe(machine: &Machine, kernel: &kernel::Kernel, description: &mut Description) {
-    let hybrid = machine.core_types.len() > 1;
-    let intel = (machine.itmt.as_ref()).is_some_and(|itmt| itmt.driver == ItmtDriver::IntelPstate);
-    let lacks_clusters = (kernel.balance.itmt).is_some_and(|itmt| itmt.hybrids_lack_clusters);
-    if hybrid && intel && lacks_clusters {
-        description
-            .levels
-            .retain(|level| level.kind != LevelKind::Cluster);
-    }
-    let Some(rules) = rules(machine, kernel) else {
-        return;
-    };
-    for level in &mut description.levels {
-        level.ranked = match level.kind {
-            LevelKind::Smt => rules.domains == RankedDomains::ToCache,
-            LevelKind::Cluster | LevelKind::Cache => true,
-            LevelKind::Package => rules.domains == RankedDomains::AboveCores,
-            LevelKind::Numa { .. } => false,
-        };
     }
 }
 

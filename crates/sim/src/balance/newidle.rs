@@ -6,10 +6,10 @@
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
-use crate::balance::Balancer;
+use crate::balance::{BalanceByIndex, LoadBalance, NohzBalance};
+use crate::balance::{Balancer, Stopper};
 use crate::base::rng::{Purpose, below};
 use crate::kernel::{Dice, Gate};
-use crate::layers::{Programs, World};
 use alight_policy::MAX_LEVELS;
 use alight_policy::abi::domain_flag;
 
@@ -91,36 +91,6 @@ impl Luck {
     }
 }
 
-impl World<'_> {
-    /// What a success counts, if the dice say that `cpu` looks at its domain.
-    fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
-        let dice = self.kernel.balance.newidle.dice;
-        let luck = &self.cpus[cpu].balance.newidle[level];
-        if dice == Dice::None || dice == Dice::BySuccessAndRate && luck.ratio >= SURE {
-            return Some(1);
-        }
-        let balance = &mut self.cpus[cpu].balance;
-        let throw = (cpu as u64) << 40 | balance.dice;
-        balance.dice += 1;
-        let throw = below(self.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
-        let luck = &mut self.cpus[cpu].balance.newidle[level];
-        let weight = luck.weight(throw);
-        if weight.is_none() {
-            luck.book(0, dice, self.now);
-        }
-        weight
-    }
-
-    /// Might there be something, soon enough?
-    fn worth_a_look(&self, cpu: usize) -> bool {
-        let takes = match self.kernel.balance.newidle.gate {
-            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
-            Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
-        };
-        self.core.cpus[cpu].avg_idle >= takes && self.occupancy.overload
-    }
-}
-
 impl Balancer<'_> {
     /// The only task of `cpu` was pushed to another. As the stopper makes way, the kernel goes
     /// through `newidle_balance()` (`balance_fair`): nothing that does not fit is left here, and
@@ -132,17 +102,17 @@ impl Balancer<'_> {
             true => self.core.places[cpu].nr_domains as usize,
             false => 1,
         };
-        let next = self.cpus[cpu].balance.next_balance;
+        let next = self.cpus[cpu].next_balance;
         let next = (0..levels).fold(next, |next, level| self.next_idle_balance(cpu, level, next));
-        self.cpus[cpu].balance.next_balance = next;
+        self.cpus[cpu].next_balance = next;
     }
 
     /// Books what an attempt took, ns (`update_newidle_cost`).
     fn book_newidle(&mut self, cpu: usize, level: usize, now: u64, cost: u64, success: u32) {
         let dice = self.kernel.balance.newidle.dice;
         if cost != 0 && dice != Dice::None {
-            let world = self.world();
-            world.cpus[cpu].balance.newidle[level].book(success, dice, world.now);
+            let now = self.now;
+            self.balance[cpu].newidle[level].book(success, dice, now);
         }
         let next_decay = now + self.decay_period();
         let own = self.levels(cpu, level);
@@ -180,16 +150,46 @@ impl Balancer<'_> {
         if level >= self.core.places[cpu].nr_domains as usize {
             return next_balance;
         }
-        let last = self.cpus[cpu].balance.levels[level].last_balance;
+        let last = self.balance[cpu].levels[level].last_balance;
         next_balance.min(last + self.balance_interval(cpu, level, false))
+    }
+
+    /// What a success counts, if the dice say that `cpu` looks at its domain.
+    pub fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
+        let dice = self.kernel.balance.newidle.dice;
+        let luck = &self.balance[cpu].newidle[level];
+        if dice == Dice::None || dice == Dice::BySuccessAndRate && luck.ratio >= SURE {
+            return Some(1);
+        }
+        let balance = &mut self.balance[cpu];
+        let throw = (cpu as u64) << 40 | balance.dice;
+        balance.dice += 1;
+        let throw = below(self.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
+        let now = self.now;
+        let luck = &mut self.balance[cpu].newidle[level];
+        let weight = luck.weight(throw);
+        if weight.is_none() {
+            luck.book(0, dice, now);
+        }
+        weight
+    }
+
+    /// Might there be something, soon enough?
+    pub fn worth_a_look(&self, cpu: usize) -> bool {
+        let takes = match self.kernel.balance.newidle.gate {
+            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
+            Gate::FirstDomain => self.balance[cpu].levels[0].max_newidle_lb_cost,
+        };
+        self.core.cpus[cpu].avg_idle >= takes && self.occupancy.overload
     }
 }
 
-impl Programs<'_> {
+/// Looks for work on the way to idle (`newidle_balance`).
+pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
     /// `cpu` has nothing to run: pull something, if there may be something and
     /// the search takes less time than it will probably idle
     /// (`newidle_balance`). True if it has something to run now.
-    pub fn balance_newidle(&mut self, cpu: usize) -> bool {
+    fn balance_newidle(&mut self, cpu: usize) -> bool {
         let start = self.reached(cpu);
         let found = self.look_newidle(cpu);
         let took = self.reached(cpu) - start;
@@ -216,8 +216,8 @@ impl Programs<'_> {
             Gate::IdleTime | Gate::MigrationCost => self.search_newidle(cpu, now),
             Gate::FirstDomain => self.search_by_cost(cpu, now),
         };
-        let balance = &mut self.cpus[cpu].balance;
-        balance.next_balance = balance.next_balance.min(next_balance);
+        let due = &mut self.cpus[cpu].next_balance;
+        *due = (*due).min(next_balance);
         let pulled = self.core.cpus[cpu].nr_running != 0;
         if pulled {
             self.core.cpus[cpu].idle_stamp = 0;
@@ -235,7 +235,7 @@ impl Programs<'_> {
         let mut next_balance = now + self.nohz.hz;
         let mut cost = 0;
         for level in 0..self.core.places[cpu].nr_domains as usize {
-            let own = self.cpus[cpu].balance.levels[level];
+            let own = self.balance[cpu].levels[level];
             let affordable = self.core.cpus[cpu].avg_idle >= cost + own.max_newidle_lb_cost;
             if affordable && self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
                 let start = self.reached(cpu);
@@ -250,7 +250,7 @@ impl Programs<'_> {
                 break;
             }
         }
-        let most = &mut self.cpus[cpu].balance.max_idle_balance_cost;
+        let most = &mut self.cpus[cpu].max_idle_balance_cost;
         *most = (*most).max(cost);
         next_balance
     }
@@ -266,7 +266,7 @@ impl Programs<'_> {
         let mut cost = 0;
         for level in 0..self.core.places[cpu].nr_domains as usize {
             next_balance = self.next_idle_balance(cpu, level, next_balance);
-            let own = self.cpus[cpu].balance.levels[level];
+            let own = self.balance[cpu].levels[level];
             if self.core.cpus[cpu].avg_idle < cost + own.max_newidle_lb_cost {
                 break;
             }
@@ -290,19 +290,21 @@ impl Programs<'_> {
                 break;
             }
         }
-        let most = &mut self.cpus[cpu].balance.max_idle_balance_cost;
+        let most = &mut self.cpus[cpu].max_idle_balance_cost;
         *most = (*most).max(cost);
         next_balance
     }
 
     /// Searches one domain of `cpu`; the number of tasks that it pulled.
-    pub(super) fn attempt_newidle(&mut self, cpu: usize, level: usize, now: u64) -> u32 {
+    fn attempt_newidle(&mut self, cpu: usize, level: usize, now: u64) -> u32 {
         let scope = Scope::new(cpu, level, Idle::Newly, now);
         let pulled = self.load_balance(cpu, scope, &mut true);
         self.stats.newidle.count(pulled);
         pulled
     }
 }
+
+impl<'a, T: Stopper<'a>> NewidleBalance<'a> for T {}
 
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,11 @@
 
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
-use crate::balance::Balancer;
+use crate::balance::{BalanceByIndex, PeriodicBalance};
+use crate::balance::{Balancer, Stopper};
 use crate::base::timeline::NONE;
 use crate::kernel::NohzRound;
-use crate::layers::{Programs, World};
+use crate::layers::World;
 use alight_policy::rq;
 
 /// Refresh blocked load (`NOHZ_STATS_KICK`).
@@ -28,7 +29,7 @@ const SLICE: u64 = 10_000;
 
 /// A round over the idle CPUs under way (`_nohz_idle_balance`).
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Round {
+pub(crate) struct Round {
     flags: u8,
     /// Steps done: CPUs by number, or around the ring.
     from: u32,
@@ -64,7 +65,7 @@ impl Balancer<'_> {
         // It may have left load behind; who looks at it next finds out.
         self.nohz.blocked.insert(cpu as u32);
         self.nohz.has_blocked = true;
-        let stopped = &mut self.cpus[cpu].balance.nohz_tick_stopped;
+        let stopped = &mut self.balance[cpu].nohz_tick_stopped;
         if !std::mem::replace(stopped, true) {
             self.nohz.idle.insert(cpu as u32);
             self.nohz.nr_cpus += 1;
@@ -76,7 +77,7 @@ impl Balancer<'_> {
 
     /// First busy tick after that (`nohz_balance_exit_idle`).
     pub(super) fn nohz_exit_idle(&mut self, cpu: usize) {
-        let balance = &mut self.cpus[cpu].balance;
+        let balance = &mut self.balance[cpu];
         if std::mem::replace(&mut balance.nohz_tick_stopped, false) {
             let counted = std::mem::replace(&mut balance.counted_busy, false);
             self.nohz.idle.remove(cpu as u32);
@@ -139,7 +140,7 @@ impl Balancer<'_> {
             // Such machines are to fit tasks to CPUs, not to spread them over caches.
             let smaller = view.capacity_orig < self.core.topology.max_capacity;
             let pushable = smaller || reduced || self.kernel.balance.nohz.any_misfit;
-            return self.cpus[cpu].balance.misfit_load != 0 && pushable;
+            return self.balance[cpu].misfit_load != 0 && pushable;
         }
         place.llc_domain != NONE && self.core.llcs[place.llc as usize].nr_busy > 1
     }
@@ -157,7 +158,7 @@ impl Balancer<'_> {
             false => self.idle_balancer(),
         };
         let Some(ilb) = ilb else { return };
-        let pending = &mut self.cpus[ilb as usize].balance.nohz_flags;
+        let pending = &mut self.balance[ilb as usize].nohz_flags;
         if std::mem::replace(pending, *pending | flags) & KICK == 0 {
             self.kick_nohz(from, ilb as usize);
         }
@@ -307,14 +308,15 @@ impl Balancer<'_> {
     }
 }
 
-impl Programs<'_> {
+/// One CPU balances for all idle CPUs (`nohz_idle_balance`).
+pub(crate) trait NohzBalance<'a>: Stopper<'a> {
     /// The kicked CPU balances for all idle CPUs (`scheduler_ipi`,
     /// `nohz_idle_balance`), unless it has got work in the meantime. The round
     /// takes [`SLICE`] at a time, so that work which comes ends it as `need_resched`
     /// does in the kernel.
-    pub fn balance_nohz(&mut self, cpu: usize) {
+    fn balance_nohz(&mut self, cpu: usize) {
         let mut free = self.is_idle(cpu) && !self.cpus[cpu].need_resched;
-        let balance = &mut self.cpus[cpu].balance;
+        let balance = &mut self.balance[cpu];
         let mut round = match balance.round.take() {
             Some(round) => round,
             None => {
@@ -332,18 +334,18 @@ impl Programs<'_> {
             }
         };
         if !free {
-            self.cpus[cpu].balance.nohz_flags = 0;
+            self.balance[cpu].nohz_flags = 0;
             return self.nohz_round_abort(cpu, &mut round);
         }
         let until = self.reached(cpu) + SLICE;
         if self.nohz_round_go_on(cpu, &mut round, until) {
             self.nohz_round_own(cpu, &mut round);
             self.nohz_round_end(cpu, &round);
-            if self.cpus[cpu].balance.nohz_flags & KICK == 0 {
+            if self.balance[cpu].nohz_flags & KICK == 0 {
                 return;
             }
         } else {
-            self.cpus[cpu].balance.round = Some(round);
+            self.balance[cpu].round = Some(round);
         }
         let at = self.reached(cpu);
         let c = &mut self.cpus[cpu];
@@ -353,13 +355,13 @@ impl Programs<'_> {
 
     /// A CPU that goes idle for a while refreshes the others' blocked load while
     /// it is awake (`nohz_newidle_balance`), in later kernels once it is idle.
-    pub(super) fn nohz_newidle_balance(&mut self, cpu: usize, now: u64) {
+    fn nohz_newidle_balance(&mut self, cpu: usize, now: u64) {
         let due = self.nohz.has_blocked && now >= self.nohz.next_blocked;
         if !due || self.core.cpus[cpu].avg_idle < MIGRATION_COST {
             return;
         }
         if self.is_ring() {
-            self.cpus[cpu].balance.nohz_flags |= NEWILB;
+            self.balance[cpu].nohz_flags |= NEWILB;
         } else {
             let mut round = self.nohz_round_begin(STATS);
             self.nohz_round_go_on(cpu, &mut round, u64::MAX);
@@ -370,7 +372,7 @@ impl Programs<'_> {
 
     /// A stay of `cpu` in the idle loop begins.
     #[inline]
-    pub fn nohz_stay_begins(&mut self, cpu: usize) {
+    fn nohz_stay_begins(&mut self, cpu: usize) {
         if self.by_index() {
             self.counts_as_idle(cpu);
         }
@@ -380,7 +382,7 @@ impl Programs<'_> {
     /// `cpu` is idle: does what it left to do for then (`nohz_run_idle_balance`).
     #[inline]
     fn nohz_run_idle(&mut self, cpu: usize) {
-        let flags = &mut self.cpus[cpu].balance.nohz_flags;
+        let flags = &mut self.balance[cpu].nohz_flags;
         let was = std::mem::replace(flags, *flags & !NEWILB);
         if was == NEWILB {
             let mut round = self.nohz_round_begin(STATS);
@@ -413,10 +415,10 @@ impl Programs<'_> {
                 self.refresh_blocked(cpu, now);
                 round.has_blocked |= self.nohz.blocked.contains(at);
             }
-            if round.flags & BALANCE != 0 && now >= self.cpus[cpu].balance.next_balance {
+            if round.flags & BALANCE != 0 && now >= self.cpus[cpu].next_balance {
                 self.rebalance_domains(this, cpu, Idle::Yes, now);
             }
-            round.note_due(self.cpus[cpu].balance.next_balance);
+            round.note_due(self.cpus[cpu].next_balance);
         }
         true
     }
@@ -442,6 +444,8 @@ impl Programs<'_> {
         self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
     }
 }
+
+impl<'a, T: Stopper<'a>> NohzBalance<'a> for T {}
 
 /// Idle CPUs in the order in which a round of `this` serves them.
 #[cfg(test)]

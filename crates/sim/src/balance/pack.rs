@@ -11,10 +11,10 @@ use crate::balance::Balancer;
 use crate::base::table::Tables;
 use crate::base::timeline::NONE;
 use crate::layers;
-use crate::layers::{Queues, World};
+use crate::layers::World;
+use alight_policy::Mask;
 use alight_policy::abi::{Share, domain_flag, rule};
 use alight_policy::pack::{self, Follow, Search};
-use alight_policy::{Mask, rq};
 
 /// What `runnable_avg_period` stays below. It decays where it is a multiple of 1024, since
 /// `runnable_avg_period % 1024` stands for how much of a period is over: from this one to 48,099
@@ -74,19 +74,6 @@ impl World<'_> {
     }
 }
 
-impl Queues<'_> {
-    /// The pair of 2013 of a queue, if it is kept, up to now, as what wants to run
-    /// is about to change (`update_rq_runnable_avg`, `idle_enter_fair`, `idle_exit_fair`).
-    #[inline]
-    pub fn pack_update_signals(&mut self, cpu: usize) {
-        if self.signals_2013 {
-            self.rq_clock(cpu);
-            let world = self.world();
-            rq::update13(&world.core.params, &mut world.core.cpus[cpu]);
-        }
-    }
-}
-
 impl Balancer<'_> {
     /// Capacity that real-time tasks leave, taking part or not (`power_available`).
     fn capacity_available(&self, cpu: usize) -> u64 {
@@ -117,7 +104,7 @@ impl Balancer<'_> {
             return;
         }
         let level = level as usize;
-        let last = self.cpus[cpu].balance.levels[level].last_balance;
+        let last = self.balance[cpu].levels[level].last_balance;
         if now < last + self.balance_interval(cpu, level, idle == Idle::No) {
             return;
         }

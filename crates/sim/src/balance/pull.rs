@@ -6,15 +6,15 @@ use super::detach::Take;
 use super::groups::{Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
 use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
-use crate::balance::Balancer;
+use crate::balance::{Balancer, Stopper};
 use crate::base::timeline::NONE;
 use crate::kernel::{Gate, Judged};
-use crate::layers::{Programs, Queues, World};
+use crate::layers::{Queues, World};
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 
 /// What became of an attempt.
-enum Outcome {
+pub(super) enum Outcome {
     /// Nothing to do, or not this CPU's task.
     Balanced,
     /// Every task that could help is bound to other CPUs.
@@ -67,36 +67,6 @@ impl World<'_> {
         roomier || matches!(what, Migrate::Misfit | Migrate::ToCache)
     }
 
-    /// An imbalance was met: look again soon, unless the running task had to be disturbed.
-    fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
-        let (least, most) = self.bounds(dst, level);
-        let own = self.levels(dst, level);
-        if !backs_off {
-            own.balance_interval = least;
-        } else if own.balance_interval < most {
-            own.balance_interval *= 2;
-        }
-    }
-
-    /// No imbalance, or none that can be ended: look again later. Newidle
-    /// attempts disregard the interval and leave it alone.
-    fn back_off(&mut self, scope: &Scope, pinned: bool) {
-        let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
-        if scope.idle == Idle::Newly || spares_misfit {
-            return;
-        }
-        let (_, most) = self.bounds(scope.dst, scope.level);
-        let own = self.levels(scope.dst, scope.level);
-        let most = if pinned {
-            MAX_PINNED_INTERVAL.max(most)
-        } else {
-            most
-        };
-        if own.balance_interval < most {
-            own.balance_interval *= 2;
-        }
-    }
-
     /// Tells the level above whether affinity keeps this one unbalanced (`sgc->imbalance`).
     fn set_parent_imbalance(&mut self, dst: usize, level: usize, imbalance: u32) {
         let place = &self.core.places[dst];
@@ -104,10 +74,6 @@ impl World<'_> {
             let parent = place.group[level + 1] as usize;
             self.core.set_group_imbalance(parent, imbalance);
         }
-    }
-
-    pub(super) fn levels(&mut self, cpu: usize, level: usize) -> &mut super::Level {
-        &mut self.cpus[cpu].balance.levels[level]
     }
 }
 
@@ -241,13 +207,48 @@ impl Balancer<'_> {
         };
         first_idle.unwrap_or(group.cpu) as usize == scope.dst
     }
+
+    pub(super) fn levels(&mut self, cpu: usize, level: usize) -> &mut super::Level {
+        &mut self.balance[cpu].levels[level]
+    }
+
+    /// An imbalance was met: look again soon, unless the running task had to be disturbed.
+    pub fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
+        let (least, most) = self.bounds(dst, level);
+        let own = self.levels(dst, level);
+        if !backs_off {
+            own.balance_interval = least;
+        } else if own.balance_interval < most {
+            own.balance_interval *= 2;
+        }
+    }
+
+    /// No imbalance, or none that can be ended: look again later. Newidle
+    /// attempts disregard the interval and leave it alone.
+    pub(super) fn back_off(&mut self, scope: &Scope, pinned: bool) {
+        let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
+        if scope.idle == Idle::Newly || spares_misfit {
+            return;
+        }
+        let (_, most) = self.bounds(scope.dst, scope.level);
+        let own = self.levels(scope.dst, scope.level);
+        let most = if pinned {
+            MAX_PINNED_INTERVAL.max(most)
+        } else {
+            most
+        };
+        if own.balance_interval < most {
+            own.balance_interval *= 2;
+        }
+    }
 }
 
-impl Programs<'_> {
+/// One attempt in one domain (`load_balance`).
+pub(super) trait LoadBalance<'a>: Stopper<'a> {
     /// One attempt; `by` executes it and pays for it. Returns the number of tasks
     /// pulled; `go_on` becomes false if another CPU of the group does this at
     /// this level and above.
-    pub(super) fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
+    fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
         self.stats.lb_attempts += 1;
         let Scope { dst, level, .. } = scope;
         match self.attempt(by, &mut scope, go_on) {
@@ -385,3 +386,5 @@ impl Programs<'_> {
         }
     }
 }
+
+impl<'a, T: Stopper<'a>> LoadBalance<'a> for T {}

@@ -3,18 +3,13 @@
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
-use crate::balance::Balancer;
+use crate::balance::{BalanceByIndex, LoadBalance};
+use crate::balance::{Balancer, Stopper};
 use crate::kernel::Gate;
-use crate::layers::{Programs, World};
+use crate::layers::World;
 use alight_policy::abi::domain_flag;
 
 impl World<'_> {
-    /// `cpu` is left with SCHED_IDLE tasks only: its next tick looks for better ones
-    /// (`dequeue_task_fair`, 5.7).
-    pub fn balance_at_next_tick(&mut self, cpu: usize) {
-        self.cpus[cpu].balance.next_balance = self.jiffies();
-    }
-
     /// Is `cpu` too busy to balance often?
     fn is_busy(&self, cpu: usize, idle: Idle) -> bool {
         let view = &self.core.cpus[cpu];
@@ -26,7 +21,7 @@ impl World<'_> {
 impl Balancer<'_> {
     /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
     pub(super) fn balance_interval(&self, cpu: usize, level: usize, busy: bool) -> u64 {
-        let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
+        let ms = u64::from(self.balance[cpu].levels[level].balance_interval);
         let rules = &self.kernel.balance.interval;
         if !busy {
             return self.nohz.interval(ms);
@@ -41,11 +36,12 @@ impl Balancer<'_> {
     }
 }
 
-impl Programs<'_> {
+/// Balances at ticks (`rebalance_domains`).
+pub(crate) trait PeriodicBalance<'a>: Stopper<'a> {
     /// The balancing part of a tick on `cpu`: misfit status, a kick of an idle
     /// CPU, this CPU's own turn (`scheduler_tick`, `trigger_load_balance`,
     /// `run_rebalance_domains`).
-    pub fn balance_tick(&mut self, cpu: usize) {
+    fn balance_tick(&mut self, cpu: usize) {
         let now = self.jiffies();
         if self.by_index() {
             self.index_tick(cpu);
@@ -59,14 +55,14 @@ impl Programs<'_> {
         if idle == Idle::No {
             self.nohz_balancer_kick(cpu, now);
         }
-        if now >= self.cpus[cpu].balance.next_balance {
+        if now >= self.cpus[cpu].next_balance {
             self.refresh_blocked(cpu, now);
             self.rebalance_domains(cpu, cpu, idle, now);
         }
     }
 
     /// Balances each domain of `cpu` whose interval is over; `by` executes (`rebalance_domains`).
-    pub(super) fn rebalance_domains(&mut self, by: usize, cpu: usize, mut idle: Idle, now: u64) {
+    fn rebalance_domains(&mut self, by: usize, cpu: usize, mut idle: Idle, now: u64) {
         if self.by_index() {
             return self.rebalance_by_index(by, cpu, idle, now);
         }
@@ -104,13 +100,14 @@ impl Programs<'_> {
             }
             next_balance = next_balance.min(due);
         }
-        let balance = &mut self.cpus[cpu].balance;
         if decayed {
-            balance.max_idle_balance_cost = cost.max(MIGRATION_COST);
+            self.cpus[cpu].max_idle_balance_cost = cost.max(MIGRATION_COST);
         }
-        balance.next_balance = next_balance;
+        self.cpus[cpu].next_balance = next_balance;
         if idle == Idle::Yes && self.kernel.balance.interval.tells_nohz {
             self.nohz.next_balance = self.nohz.next_balance.min(next_balance);
         }
     }
 }
+
+impl<'a, T: Stopper<'a>> PeriodicBalance<'a> for T {}

@@ -4,9 +4,10 @@
 //! or to the root domain begins again, what belongs to a queue goes on.
 
 use super::pack::{Packing, keeps_signals_2013};
-use super::{Level, newidle, of_groups, sums};
+use super::{Level, newidle, sums};
 use crate::balance::Balancer;
 use crate::world::occupancy::Count;
+use crate::world::occupancy::of_groups;
 use alight_policy::NONE;
 use alight_policy::abi::rule;
 
@@ -33,12 +34,12 @@ impl Balancer<'_> {
         for cpu in 0..self.cpus.len() {
             self.core.cpus[cpu].avg_scan_cost = 0;
             let levels = self.new_levels(cpu, now);
-            let balance = &mut self.cpus[cpu].balance;
+            let balance = &mut self.balance[cpu];
             balance.levels = levels;
-            balance.count = Count::default();
             balance.newidle = newidle::Luck::of_all(built);
             // The new domain counts it as busy until it stops its tick again.
             balance.counted_busy = balance.nohz_tick_stopped;
+            self.cpus[cpu].occupied = Count::default();
             self.signals_changed(cpu);
             self.rq_changed(cpu);
         }
@@ -81,7 +82,7 @@ impl Balancer<'_> {
         self.nohz_exit_idle(cpu);
         self.set_misfit(cpu, 0);
         self.nohz.blocked.remove(cpu as u32);
-        let balance = &mut self.cpus[cpu].balance;
+        let balance = &mut self.balance[cpu];
         balance.nohz_flags = 0;
         let begun = balance.round.take().is_some();
         self.nohz.has_blocked |= begun;

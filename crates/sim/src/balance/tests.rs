@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Balancing on small machines: with these queues, these tasks move, because.
 
+use crate::balance::{LoadBalance, NewidleBalance};
 mod by_version;
 mod from_7_3;
 mod judged;
@@ -86,7 +87,6 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
         sink: None,
         error: None,
         waker: alight_trace::Waker::Task,
-        explainer: None,
     };
     match crate::setup::build::build(&scenario, out) {
         Ok((mut sim, _)) => {
@@ -224,7 +224,7 @@ fn a_newly_idle_cpu_takes_one_waiting_task_of_its_cache() {
         );
         assert_eq!(sim.core.cpus[2].idle_stamp, 0, "it does not go idle");
         assert!(sim.cpus[2].steal > 0, "the search took time");
-        assert!(sim.cpus[2].balance.levels[0].max_newidle_lb_cost > 0);
+        assert!(sim.balance[2].levels[0].max_newidle_lb_cost > 0);
     });
 }
 
@@ -254,7 +254,7 @@ fn newidle_attempts_and_failures_and_their_time_are_counted() {
             0..4,
             |sim| {
                 sim.core.cpus[2].avg_idle = 0;
-                sim.cpus[2].balance.levels[0].max_newidle_lb_cost = 1;
+                sim.balance[2].levels[0].max_newidle_lb_cost = 1;
             },
             (0, 0, 0),
             false,
@@ -262,7 +262,7 @@ fn newidle_attempts_and_failures_and_their_time_are_counted() {
         (
             "behind the gate, the first domain costs too much",
             0..4,
-            |sim| sim.cpus[2].balance.levels[0].max_newidle_lb_cost = MS * 1000,
+            |sim| sim.balance[2].levels[0].max_newidle_lb_cost = MS * 1000,
             (0, 0, 0),
             true,
         ),
@@ -307,7 +307,7 @@ fn newidle_is_not_worth_it() {
     // The search took longer than this CPU idles.
     on("hikey620", |sim| {
         put(sim, 0, 0..4);
-        sim.cpus[2].balance.levels[0].max_newidle_lb_cost = sim.core.cpus[2].avg_idle + 1;
+        sim.balance[2].levels[0].max_newidle_lb_cost = sim.core.cpus[2].avg_idle + 1;
         let before = sim.stats.lb_attempts.seen();
         assert!(!sim.balance_newidle(2));
         assert_eq!(sim.stats.lb_attempts.seen(), before);
@@ -324,14 +324,14 @@ fn a_hot_task_stays_until_two_attempts_failed() {
         }
         for failed in 1..=2 {
             assert_eq!(attempt(sim, 1, 0, Idle::Yes), 0);
-            assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, failed);
+            assert_eq!(sim.balance[1].levels[0].nr_balance_failed, failed);
         }
         assert_eq!(
             attempt(sim, 1, 0, Idle::Yes),
             1,
             "cache_nice_tries of a cache domain is 1"
         );
-        assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, 0);
+        assert_eq!(sim.balance[1].levels[0].nr_balance_failed, 0);
     });
 }
 
@@ -377,7 +377,7 @@ fn a_pinned_task_goes_to_another_cpu_of_the_group() {
 #[test]
 fn intervals_grow_while_balanced_and_shrink_when_not() {
     on("hikey620", |sim| {
-        let interval = |sim: &Sim| sim.cpus[1].balance.levels[0].balance_interval;
+        let interval = |sim: &Sim| sim.balance[1].levels[0].balance_interval;
         sim.levels(1, 0).balance_interval = 4; // ms: the weight of the domain
         attempt(sim, 1, 0, Idle::Yes);
         assert_eq!(interval(sim), 8);
@@ -433,7 +433,7 @@ fn utilization_leads_past_the_queue_that_is_too_long() {
             .map(|(cpu, imbalance)| (cpu, imbalance.what));
         assert_eq!(source, Some((0, Migrate::Util)));
         assert_eq!(attempt(sim, 4, 1, Idle::Yes), 0);
-        assert_eq!(sim.cpus[4].balance.levels[1].nr_balance_failed, 1);
+        assert_eq!(sim.balance[4].levels[1].nr_balance_failed, 1);
     });
 }
 
@@ -463,7 +463,7 @@ fn a_small_task_stays_on_a_small_cpu() {
         sim.views[0].util_est_enqueued = 357;
         sim.misfit_update(3);
         assert_eq!(
-            (sim.nohz.nr_misfit, sim.cpus[3].balance.misfit_load > 0),
+            (sim.nohz.nr_misfit, sim.balance[3].misfit_load > 0),
             (1, true)
         );
     });

@@ -2,39 +2,15 @@
 //! What one CPU does at its events: interrupts, ticks, context switches, and
 //! the way into and out of idle.
 
-use crate::balance::Balancer;
+use crate::balance::{NewidleBalance, NohzBalance, PeriodicBalance, Stopper};
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
 use crate::dispatch::exec::TIMER_SLACK;
-use crate::layers::{Power, Programs, Queues, Sim, World};
+use crate::layers::{Programs, Queues, Sim, World};
 use crate::world::state::{Life, Phase};
 use alight_trace::{Interrupt, PrevState};
 
 impl World<'_> {
-    /// Ticks since the start of the run.
-    #[inline]
-    pub fn jiffies(&mut self) -> u64 {
-        self.catch_up_ticks();
-        self.jiffy
-    }
-
-    /// The next tick strictly after now. All CPUs tick together, as without `skew_tick`.
-    #[inline]
-    pub fn next_tick(&mut self) -> u64 {
-        self.catch_up_ticks();
-        self.jiffy_end
-    }
-
-    /// Brings the count of ticks to now.
-    #[inline]
-    fn catch_up_ticks(&mut self) {
-        if self.now >= self.jiffy_end {
-            let passed = (self.now - self.jiffy_end) / self.tunables.tick + 1;
-            self.jiffy += passed;
-            self.jiffy_end += passed * self.tunables.tick;
-        }
-    }
-
     /// Does the current task of `cpu`, at the end of a system call, see that it should give way?
     #[inline]
     pub fn sees_resched(&self, cpu: usize) -> bool {
@@ -60,72 +36,6 @@ impl World<'_> {
             || early <= TIMER_SLACK
                 && (self.tasks.get(task)).is_some_and(|task| task.timer_point <= self.now)
     }
-
-    /// A core whose threads are all idle is worth a search again (`update_idle_core`).
-    fn core_went_idle(&mut self, cpu: usize) {
-        let place = &self.core.places[cpu];
-        if place.smt_domain == NONE {
-            return;
-        }
-        let (shared, core) = (place.shared as usize, place.smt_domain as usize);
-        if self.core.llcs[shared].has_idle_cores != 0 {
-            return;
-        }
-        let all_idle = self.core.domains[core]
-            .span
-            .iter()
-            .all(|sibling| self.core.cpus[sibling as usize].curr_is_idle != 0);
-        if all_idle {
-            self.core.llcs[shared].has_idle_cores = 1;
-        }
-    }
-
-    /// May `task` run on `cpu`?
-    pub fn allowed(&self, task: u32, cpu: usize) -> bool {
-        self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
-    }
-}
-
-impl Power<'_> {
-    /// An interrupt reaches an idle CPU: it leaves its idle state.
-    #[inline(always)]
-    fn idle_interrupted(&mut self, cpu: usize) {
-        let out = self.idle_leave(cpu, self.now);
-        self.cpus[cpu].phase = Phase::Waking;
-        if out == self.now {
-            self.thread_executes(cpu);
-        }
-        self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
-    }
-
-    /// Tells `cpu`, by IPI from `from`, that it should reschedule.
-    #[inline(always)]
-    pub fn kick(&mut self, from: usize, cpu: usize) {
-        if cpu == from {
-            return;
-        }
-        let at = if self.cpus[cpu].phase == Phase::Idle && self.idle_polling(cpu) {
-            self.reached(from)
-        } else {
-            let ipi_send = self.costs(from).ipi_send;
-            self.charge(from, ipi_send);
-            self.stats.ipis += 1;
-            self.reached(from) + self.ns(cpu, self.costs(cpu).ipi_receive)
-        };
-        let c = &mut self.cpus[cpu];
-        if at < c.ipi_at {
-            c.ipi_at = at;
-            if c.phase != Phase::Waking {
-                self.queue.advance(cpu, at);
-            }
-        }
-    }
-
-    /// Tells an idle CPU to balance for all idle CPUs.
-    pub fn kick_nohz(&mut self, from: usize, cpu: usize) {
-        self.cpus[cpu].balance_kicked = true;
-        self.kick(from, cpu);
-    }
 }
 
 impl Queues<'_> {
@@ -138,36 +48,6 @@ impl Queues<'_> {
         } else {
             self.pick_fair(cpu, stays)
         }
-    }
-
-    /// The idle task becomes current on `cpu`.
-    pub fn clock_goes_idle(&mut self, cpu: usize) {
-        let others = self.rt_util_sum(cpu);
-        if self.classes.served {
-            self.server_idles(cpu, true);
-        }
-        self.pack_update_signals(cpu);
-        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
-        self.core.cpus[cpu].curr_is_idle = 1;
-        self.rq_changed(cpu);
-    }
-}
-
-impl Balancer<'_> {
-    /// All CPUs enter idle for the first time.
-    pub fn boot(&mut self) {
-        for cpu in 0..self.cpus.len() {
-            self.settle(cpu);
-            self.arm(cpu);
-        }
-    }
-
-    /// Enters an idle state, behind the kernel work that is still charged.
-    pub fn settle(&mut self, cpu: usize) {
-        let work = std::mem::take(&mut self.cpus[cpu].steal);
-        self.cpus[cpu].phase = Phase::Idle;
-        self.thread_rests(cpu);
-        self.idle_enter(cpu, work);
     }
 }
 
@@ -341,19 +221,10 @@ impl Programs<'_> {
             self.nohz_tick_goes_on(cpu);
         }
     }
+}
 
-    fn go_idle(&mut self, cpu: usize) {
-        self.cpus[cpu].hrtick_at = NEVER;
-        self.clock_goes_idle(cpu);
-        self.core_went_idle(cpu);
-        self.nohz_stay_begins(cpu);
-        self.idle_stay_begins(cpu);
-        self.settle(cpu);
-    }
-
-    /// Active balance: the stopper of `src` preempts its current task and moves
-    /// it to `dst` (`active_load_balance_cpu_stop`).
-    pub fn push_running(&mut self, src: usize, dst: usize) {
+impl<'a> Stopper<'a> for Programs<'a> {
+    fn push_running(&mut self, src: usize, dst: usize) {
         let task = self.cpus[src].curr;
         if task == NONE || !self.allowed(task, dst) {
             return;
@@ -429,7 +300,7 @@ impl Sim<'_> {
     }
 
     /// Interrupts that are due on a CPU that executes.
-    fn interrupts(&mut self, cpu: usize) {
+    pub fn interrupts(&mut self, cpu: usize) {
         let charged = self.cpus[cpu].steal;
         self.handle_interrupts(cpu);
         if self.irq_time.used {
@@ -494,21 +365,6 @@ impl Sim<'_> {
                 self.hrtick(cpu);
                 self.trace_interrupt(cpu, Interrupt::Timer, None);
             }
-        }
-    }
-
-    /// The CPU is out of its idle state: handle what came, then run a task or idle on.
-    #[inline(always)]
-    fn idle_loop_event(&mut self, cpu: usize) {
-        let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
-        self.idle_left(cpu, by_tick);
-        self.thread_executes(cpu);
-        self.interrupts(cpu);
-        if self.core.cpus[cpu].nr_running != 0 {
-            self.schedule(cpu);
-        } else {
-            self.cpus[cpu].need_resched = false;
-            self.settle(cpu);
         }
     }
 }

@@ -2,41 +2,21 @@
 //! Runs the tasks' programs: each operation first costs time on its CPU, then
 //! takes effect; what it wakes or waits for may change who runs.
 
+use crate::program::effect::Effect;
 mod sleep;
 
 use crate::base::queue::NEVER;
 use crate::base::rng::{Purpose, below};
 use crate::base::timeline::NONE;
 use crate::layers::{Programs, Queues, Sim, World};
-use crate::program::sync::Call;
 use crate::world::cost::OpCost;
+use crate::world::state::Call;
 use crate::world::state::Life;
 use alight_workload::program::{Deal, LOOP_SLOTS, Op};
 pub(crate) use sleep::TIMER_SLACK;
 
 /// Operations of one task in one instant that are taken for a loop without end.
 const MOST_IN_NO_TIME: u32 = 1_000_000;
-/// What an operation's effect leaves to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Go on with the next operation.
-    Done,
-    /// Go on elsewhere.
-    Jump(u32),
-    /// The task sleeps; woken, it goes on with the next operation.
-    DoneAfterSleep,
-    /// The task sleeps; woken, this operation takes effect again.
-    RetryAfterSleep,
-    /// It takes effect again behind the kernel work that is charged.
-    RetryAfterWork,
-    /// The task gives the CPU up but stays runnable.
-    Yield,
-    /// The task was moved to another CPU.
-    Moved,
-    /// The task ends.
-    Exit,
-}
-
 /// What an operation costs before it takes effect.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {

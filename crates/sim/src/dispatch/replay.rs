@@ -44,8 +44,8 @@ mod device;
 mod room;
 
 use crate::base::timeline::NONE;
-use crate::dispatch::exec::Effect;
 use crate::layers::{Queues, Sim};
+use crate::program::effect::Effect;
 use crate::world::state::Life;
 use alight_trace::Waker;
 use alight_workload::program::{Op, Program, Workload};

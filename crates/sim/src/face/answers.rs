@@ -6,7 +6,7 @@
 //! All figures of a choice are of the instant at which it was made. What the other
 //! choice would have led to, no single run can know.
 
-use crate::observe::stats::Histogram;
+use crate::world::stats::Histogram;
 use alight_policy::{Answer, Note, STEPS};
 
 /// Which decisions to explain.

@@ -223,3 +223,16 @@ pub enum Error {
         what: String,
     },
 }
+
+/// A name as part of a metric's: `cluster-sleep` is `cluster_sleep`.
+pub(crate) fn snake(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}

@@ -16,14 +16,14 @@
 //! bucket or queue still remembers. With asym-capacity:smt it takes the search state
 //! of the asymmetric domain for that of the cache.
 
-use crate::balance::cpu_util;
 use crate::base::timeline::NONE;
 use crate::face::answers::{Answers, Choice, Counted, CpuState, Decision, Distance, Tally, Watch};
 use crate::face::api::Error;
+use crate::kernel::views::views;
 use crate::layers;
-use crate::layers::{Queues, Sim, World};
+use crate::layers::{Queues, Sim};
 use crate::power::uclamp_sum;
-use crate::setup::build::views;
+use crate::world::util::cpu_util;
 use alight_policy::abi::task_flag;
 use alight_policy::scheduler::Feature;
 use alight_policy::{Answer, Core, Kind, Mask, Note, Params, Scheduler, Waker, Wakeup};
@@ -164,11 +164,11 @@ impl Explainer {
     }
 }
 
-impl World<'_> {
+impl Queues<'_> {
     /// `task` runs, so long after it was woken.
     #[inline]
     pub fn explain_ran(&mut self, task: u32, latency_ns: u64) {
-        let Some(explainer) = &mut self.out.explainer else {
+        let Some(explainer) = &mut self.explainer else {
             return;
         };
         let waiting = &mut explainer.waiting[task as usize];
@@ -195,7 +195,7 @@ impl World<'_> {
         };
         let idle_state = (running.is_none() && view.exit_latency != NONE).then(|| {
             let states = &self.machine.core_types[machine.core_type].idle_states;
-            let state = states.get(self.cpus[cpu].idle.state());
+            let state = states.get(self.idle[cpu].state());
             let name = state.map_or("idle loop", |state| state.name.as_str());
             (name.to_owned(), view.exit_latency)
         });
@@ -237,7 +237,7 @@ impl World<'_> {
         answer: Answer,
         others: &[Answer],
     ) {
-        let Some(mut explainer) = self.out.explainer.take() else {
+        let Some(mut explainer) = self.explainer.take() else {
             return;
         };
         if explainer.wants == Wants::Told {
@@ -248,7 +248,7 @@ impl World<'_> {
             };
             let others: Vec<Answer> = others.iter().map(sent).collect();
             let because = explainer.because(sent(&answer).cpu, &others);
-            self.out.explainer = Some(explainer);
+            self.explainer = Some(explainer);
             return self.trace_base(cpu, task, &others[0], &because);
         }
         let because = explainer.because(answer.cpu, others);
@@ -280,15 +280,15 @@ impl World<'_> {
                 Waiting::Decision(explainer.decisions.len() - 1)
             }
         };
-        self.out.explainer = Some(explainer);
+        self.explainer = Some(explainer);
     }
 
     /// `task` was woken, or is new, without a question: of another class, or still queued.
     #[inline]
     pub fn explain_unasked(&mut self, task: u32) {
         let other_class = self.is_rt(task);
-        let world = self.world();
-        let Some(explainer) = &mut world.out.explainer else {
+        let world = &self.power.world;
+        let Some(explainer) = &mut self.explainer else {
             return;
         };
         explainer.waiting[task as usize] = Waiting::Nowhere;
@@ -305,11 +305,11 @@ impl Queues<'_> {
     /// Is this decision looked at? Then the others' views are what those of the run are.
     #[inline]
     pub fn explains(&mut self, task: u32, kind: Kind) -> bool {
-        self.out.explainer.is_some() && self.looks_at(task, kind)
+        self.explainer.is_some() && self.looks_at(task, kind)
     }
 
     fn looks_at(&mut self, task: u32, kind: Kind) -> bool {
-        let Some(mut explainer) = self.out.explainer.take() else {
+        let Some(mut explainer) = self.explainer.take() else {
             return false;
         };
         let wanted = match explainer.wants {
@@ -321,7 +321,7 @@ impl Queues<'_> {
         if looked_at {
             self.others_follow(&mut explainer);
         }
-        self.out.explainer = Some(explainer);
+        self.explainer = Some(explainer);
         looked_at
     }
 

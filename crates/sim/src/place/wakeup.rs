@@ -86,7 +86,7 @@ impl World<'_> {
     pub fn end_idle_phase(&mut self, cpu: usize) {
         let view = &mut self.core.cpus[cpu];
         if view.idle_stamp != 0 {
-            let max = 2 * self.cpus[cpu].balance.max_idle_balance_cost;
+            let max = 2 * self.cpus[cpu].max_idle_balance_cost;
             let idle = self.now - view.idle_stamp;
             if idle > max && self.kernel.balance.idle_ends == IdleEnds::WakeupAtMost {
                 view.avg_idle = max;
@@ -192,7 +192,10 @@ impl Queues<'_> {
         self.rq_clock(cpu);
         let explained = self.explains(task, kind);
         let current = self.current_view(cpu);
-        let world = self.world();
+        let Queues {
+            power, explainer, ..
+        } = self;
+        let world = &mut power.world;
         let Ok([view, waker]) = world.views.get_disjoint_mut([task as usize, current]) else {
             unreachable!("a task does not wake itself")
         };
@@ -208,7 +211,7 @@ impl Queues<'_> {
             flags: 0,
             now: world.now,
         };
-        let (answer, others) = match &mut world.out.explainer {
+        let (answer, others) = match explainer {
             Some(explainer) if explained => {
                 let others = explainer.ask_others(&wakeup);
                 (explainer.ask(&mut world.core, wakeup), Some(others))

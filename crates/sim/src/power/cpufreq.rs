@@ -17,13 +17,14 @@
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::kernel::{Hold, RateLimit};
-use crate::layers::{Power, Queues};
+use crate::layers::Power;
 use crate::power::demand::Demand;
 use crate::power::energy_model;
 use crate::power::pressure::Limits;
 use crate::world::state::Phase;
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
 use alight_policy::Params;
+use alight_trace::Event;
 
 /// Rate limit in multiples of the transition latency (`LATENCY_MULTIPLIER`).
 const LATENCY_MULTIPLIER: u64 = 1000;
@@ -52,7 +53,7 @@ pub(crate) struct FreqState {
 
 /// A change of frequency on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+pub(crate) enum Change {
     None,
     /// The governor's thread is woken, on account of this CPU.
     Woken {
@@ -83,7 +84,7 @@ impl FreqState {
     }
 
     /// Index of the current operating point.
-    #[cfg(test)]
+    #[inline]
     pub fn opp_index(&self) -> u32 {
         self.current
     }
@@ -315,7 +316,7 @@ impl Power<'_> {
         let alone = self.freq[domain].cpus.len() == 1;
         let may_hold = alone && (rule != Hold::Restores || !self.capped(cpu));
         let hold = may_hold && {
-            let idle_calls = self.cpus[cpu].idle.idle_calls;
+            let idle_calls = self.idle[cpu].idle_calls;
             self.freq[domain].sugov.still_busy(idle_calls)
         };
         let cpus = self.freq[domain].cpus.iter();
@@ -334,7 +335,7 @@ impl Power<'_> {
     /// The governor wants another frequency on account of `cpu`. What follows
     /// happens in an event of the domain's own: here, CPUs are in the middle of
     /// something.
-    fn request(&mut self, cpu: usize, domain: usize) {
+    pub fn request(&mut self, cpu: usize, domain: usize) {
         let machine = self.machine;
         let limits = &machine.freq_domains[domain];
         let freq = &mut self.freq[domain];
@@ -371,7 +372,7 @@ impl Power<'_> {
     }
 
     /// The governor's thread runs and calls the driver (`sugov_work`).
-    fn sugov_work(&mut self, domain: usize, cpu: usize) {
+    pub fn sugov_work(&mut self, domain: usize, cpu: usize) {
         let machine = self.machine;
         let limits = &machine.freq_domains[domain];
         let opp = self.freq[domain].wanted(limits);
@@ -399,7 +400,7 @@ impl Power<'_> {
     }
 
     /// Speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
-    fn set_rates(&mut self, domain: usize) {
+    pub fn set_rates(&mut self, domain: usize) {
         let machine = self.machine;
         let opps = &machine.freq_domains[domain].opps;
         let opp = self.freq[domain].opp(machine, domain);
@@ -431,44 +432,45 @@ impl Power<'_> {
             self.sugov_update(cpu, domain);
         }
     }
-}
 
-impl Queues<'_> {
-    /// The pending change of `domain` is due.
-    pub fn cpufreq_event(&mut self, domain: usize) {
+    /// The pending change of `domain` is due: which one. A switch is over, a woken thread is at work.
+    pub fn cpufreq_due(&mut self, domain: usize) -> Change {
         self.freq_queue.set(domain, NEVER);
-        match self.freq[domain].change {
-            Change::None => {}
-            Change::Woken { cpu } => self.sugov_work(domain, cpu as usize),
-            Change::Switching { opp, again } => {
-                self.freq[domain].change = Change::None;
-                self.set_opp(domain, opp);
-                if let Some(cpu) = again {
-                    self.request(cpu as usize, domain);
-                }
-            }
+        let state = &mut self.freq[domain];
+        let due = state.change;
+        if let Change::Switching { .. } = due {
+            state.change = Change::None;
         }
+        due
     }
 
-    /// The clock of `domain` changes now.
-    fn set_opp(&mut self, domain: usize, opp: u32) {
-        if opp == self.freq[domain].current {
-            return;
-        }
+    /// The clock of `domain` is another one from now on; its queues know the time.
+    pub fn opp_changed(&mut self, domain: usize, opp: u32) {
         let machine = self.machine;
-        let members = &machine.freq_domains[domain].cpus;
-        for cpu in members.iter() {
-            self.clock(cpu);
-        }
         self.freq[domain].current = opp;
         self.set_rates(domain);
         self.meters_opp(domain);
         self.stats.freq_changes += 1;
         self.freq[domain].changes += 1;
         let khz = self.freq[domain].opp(machine, domain).khz;
-        for cpu in members.iter() {
+        for cpu in machine.freq_domains[domain].cpus.iter() {
             self.trace_frequency(cpu, khz);
             self.arm(cpu);
+        }
+    }
+
+    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
+    pub fn trace_clocks(&mut self) {
+        if !self.detailed {
+            return;
+        }
+        let machine = self.machine;
+        for (domain, of) in machine.freq_domains.iter().enumerate() {
+            let khz = self.freq[domain].opp(machine, domain).khz;
+            for cpu in of.cpus.iter() {
+                self.emit(cpu, Event::Frequency { khz });
+                self.trace_rate(cpu);
+            }
         }
     }
 }

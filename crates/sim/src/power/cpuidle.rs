@@ -19,15 +19,15 @@ mod teo;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::balance::Balancer;
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::base::timeline::NONE;
-use crate::face::api::Metric;
+use crate::face::api::{Metric, snake};
 use crate::layers::{Power, World};
 use crate::power::energy::Rest;
+pub(crate) use governor::Choice;
 pub(crate) use governor::Memory;
-use governor::{Choice, Outlook, Period};
+use governor::{Outlook, Period};
 use menu::Menu;
 pub(crate) use states::{DomainState, State, domain_states, own_states, states};
 use std::collections::BTreeMap;
@@ -59,9 +59,6 @@ pub(crate) struct CpuIdle {
     booked_to: u64,
     /// State that the hardware was in when it was last booked, [`NONE`] if not in this idle period.
     booked_in: u32,
-    /// When the governor wants to be asked again if nothing comes before: polling
-    /// has a limit, and 3.9's menu a timer. [`NEVER`] else.
-    pub ask_again_at: u64,
     /// The tick was stopped in this stay in the idle loop.
     tick_stopped: bool,
     /// Its tick has woken it from the last state of this stay.
@@ -70,8 +67,6 @@ pub(crate) struct CpuIdle {
     pub idle_calls: u32,
     /// Per state of its core type.
     residency: Box<[Residency]>,
-    /// Its physical core among those of its cluster.
-    pub core_slot: u32,
 }
 
 /// What is counted of one state.
@@ -107,12 +102,10 @@ impl Default for CpuIdle {
             resumes_at: 0,
             booked_to: 0,
             booked_in: NONE,
-            ask_again_at: NEVER,
             tick_stopped: false,
             got_tick: false,
             idle_calls: 0,
             residency: [].into(),
-            core_slot: 0,
         }
     }
 }
@@ -123,12 +116,11 @@ impl CpuIdle {
         self.state as usize
     }
 
-    /// For a CPU with `states` idle states, on the physical core `core_slot` of its cluster.
-    pub fn new(states: usize, core_slot: u32) -> Self {
+    /// For a CPU with `states` idle states.
+    pub fn new(states: usize) -> Self {
         let residency = vec![Residency::default(); states].into();
         CpuIdle {
             residency,
-            core_slot,
             ..CpuIdle::default()
         }
     }
@@ -182,12 +174,6 @@ fn poll_limit(states: &[State], tick_ns: u64) -> u64 {
 }
 
 impl World<'_> {
-    /// A stay of `cpu` in the idle loop begins (`do_idle`).
-    #[inline]
-    pub fn idle_stay_begins(&mut self, cpu: usize) {
-        self.cpus[cpu].idle.got_tick = false;
-    }
-
     /// More of `cpu` is in use than teo of 6.5 takes for idle (`teo_cpu_is_utilized`,
     /// `UTIL_THRESHOLD_SHIFT`).
     fn idle_utilized(&self, cpu: usize) -> bool {
@@ -196,6 +182,42 @@ impl World<'_> {
 }
 
 impl Power<'_> {
+    /// A stay of `cpu` in the idle loop begins (`do_idle`).
+    #[inline]
+    pub fn idle_stay_begins(&mut self, cpu: usize) {
+        self.idle[cpu].got_tick = false;
+    }
+
+    /// What the governor chooses for `cpu`, whose tick goes on at its next time if it does
+    /// (`cpuidle_select`).
+    #[inline(always)]
+    pub fn idle_choose(&mut self, cpu: usize) -> Choice {
+        let stopped = self.idle[cpu].tick_stopped && self.cpus[cpu].tick_at == NEVER;
+        if !stopped && self.cpus[cpu].tick_at == NEVER {
+            self.cpus[cpu].tick_at = self.next_tick();
+        }
+        let stopped = stopped || self.kernel.idle.tick_stops_first;
+        let mut choice = self.idle_select(cpu, stopped);
+        if self.kernel.idle.lone_state_keeps_tick && self.idle_states(cpu).len() == 1 {
+            choice.stop_tick = self.idle[cpu].got_tick;
+        }
+        choice.stop_tick |= stopped;
+        choice
+    }
+
+    /// Stops the tick of `cpu`, or keeps it (`tick_nohz_idle_stop_tick`, `tick_nohz_idle_retain_tick`);
+    /// does it stop now?
+    #[inline]
+    pub fn idle_stop_tick(&mut self, cpu: usize, stop: bool) -> bool {
+        let idle = &mut self.idle[cpu];
+        idle.tick_stopped = stop;
+        if stop {
+            idle.idle_calls = idle.idle_calls.wrapping_add(1);
+        }
+        let tick_at = &mut self.cpus[cpu].tick_at;
+        stop && std::mem::replace(tick_at, NEVER) != NEVER
+    }
+
     /// The idle states of `cpu`.
     #[inline]
     pub(crate) fn idle_states(&self, cpu: usize) -> &Table<State> {
@@ -205,13 +227,13 @@ impl Power<'_> {
     /// The state that `cpu` asks, or asked last, for.
     #[inline]
     fn idle_state(&self, cpu: usize) -> &State {
-        &self.idle_states(cpu)[self.cpus[cpu].idle.state as usize]
+        &self.idle_states(cpu)[self.idle[cpu].state as usize]
     }
 
     /// `cpu` goes off: behind `work` ns it is in its deepest state and stays there
     /// (`play_dead`). Its tick starts anew when it comes back.
     pub fn idle_dead(&mut self, cpu: usize, work: u64) {
-        self.cpus[cpu].idle.tick_stopped = false;
+        self.idle[cpu].tick_stopped = false;
         let dead = Choice {
             state: self.idle_states(cpu).len() - 1,
             stop_tick: true,
@@ -223,11 +245,19 @@ impl Power<'_> {
     /// `cpu` was off; its governor begins anew (`cpuidle_enable_device`).
     pub fn idle_forgotten(&mut self, cpu: usize) {
         self.idle_left(cpu, false);
-        self.idle_memory
-            .forget(cpu, &mut self.world.cpus[cpu].idle.menu);
+        self.idle_memory.forget(cpu, &mut self.idle[cpu].menu);
     }
 
-    /// Enters the chosen state (`cpuidle_enter_state`).
+    /// Enters the chosen state behind `work` ns of what is under way.
+    #[inline(always)]
+    pub fn idle_enter(&mut self, cpu: usize, choice: Choice, work: u64) {
+        self.enter(cpu, choice, work);
+        if let Some(ns) = self.idle_memory.alarm_ns(cpu) {
+            self.cpus[cpu].ask_again_at = self.now + ns;
+        }
+    }
+
+    /// The same, without an alarm of the governor (`cpuidle_enter_state`).
     #[inline(always)]
     fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {
         let begin = self.now + work;
@@ -246,11 +276,10 @@ impl Power<'_> {
             (None, true) => state.entry_ns,
             (None, false) => state.core_entry_ns,
         };
-        let c = &mut self.world.cpus[cpu];
         let entry_end = begin + entry_ns;
 
         self.world.core.cpus[cpu].exit_latency = state.wakeup_ns.min(u64::from(NONE - 1)) as u32;
-        let idle = &mut c.idle;
+        let idle = &mut self.idle[cpu];
         idle.state = choice.state as u32;
         idle.core_state = state.core_state;
         idle.deep_state = state.deep_state;
@@ -265,7 +294,8 @@ impl Power<'_> {
             idle.residency[chosen.state.state as usize].requested += 1;
         }
         if state.spins && !choice.forced {
-            idle.ask_again_at = begin + poll_limit(states, self.world.tunables.tick);
+            self.world.cpus[cpu].ask_again_at =
+                begin + poll_limit(states, self.world.tunables.tick);
         }
         let rest = Rest {
             core_uw: state.core_power_uw,
@@ -285,7 +315,7 @@ impl Power<'_> {
     #[inline]
     fn idle_select(&mut self, cpu: usize, tick_stopped: bool) -> Choice {
         let utilized = self.idle_memory.util_aware() && self.idle_utilized(cpu);
-        let c = &mut self.world.cpus[cpu];
+        let c = &self.world.cpus[cpu];
         let until = |at: u64| at.saturating_sub(self.world.now);
         let next_timer_ns = until(c.timers.first_at()).min(NO_TIMER_NS);
         let delta_next_ns = match tick_stopped {
@@ -300,7 +330,7 @@ impl Power<'_> {
             tick_ns: self.world.tunables.tick,
             tick_stopped,
         };
-        (self.idle_memory).select(cpu, &mut c.idle.menu, &look, utilized)
+        (self.idle_memory).select(cpu, &mut self.idle[cpu].menu, &look, utilized)
     }
 
     /// An interrupt arrives at the idle `cpu` at `at` (now or later): when does
@@ -314,7 +344,7 @@ impl Power<'_> {
             core_exit_ns,
             ..
         } = *self.idle_state(cpu);
-        let idle = &self.cpus[cpu].idle;
+        let idle = &self.idle[cpu];
         debug_assert!(at >= idle.entered_at && idle.resumes_at == NEVER);
         let (entry_begin, entry_end) = (idle.entry_begin, idle.entry_end);
         let core_out = at.max(entry_end) + core_exit_ns;
@@ -334,7 +364,7 @@ impl Power<'_> {
             core_out
         };
         let resumes_at = if at < entry_begin { entry_begin } else { out };
-        let idle = &mut self.cpus[cpu].idle;
+        let idle = &mut self.idle[cpu];
         idle.book(at, NEVER);
         idle.resumes_at = resumes_at;
         self.unrest(cpu, at, spins);
@@ -346,16 +376,16 @@ impl Power<'_> {
     /// A stopped tick stays so until a task runs (`tick_nohz_idle_exit`).
     #[inline(always)]
     pub fn idle_left(&mut self, cpu: usize, by_tick: bool) {
-        let idle = &mut self.world.cpus[cpu].idle;
+        let idle = &mut self.idle[cpu];
         idle.got_tick = by_tick;
         let end = Period {
             state: idle.state as usize,
             residency_ns: idle.resumes_at - idle.entered_at,
             span_ns: self.world.now - idle.entered_at,
             by_tick,
-            asks_again: idle.ask_again_at <= idle.resumes_at,
+            asks_again: self.world.cpus[cpu].ask_again_at <= idle.resumes_at,
         };
-        idle.ask_again_at = NEVER;
+        self.world.cpus[cpu].ask_again_at = NEVER;
         self.idle_memory.reflect(cpu, &mut idle.menu, end);
         if end.asks_again && self.idle_memory.has_timer() {
             let timer = self.costs(cpu).timer;
@@ -393,9 +423,9 @@ impl Power<'_> {
         // By depth, then by name: core types may name their states differently.
         let mut states: BTreeMap<(usize, &str), Residency> = BTreeMap::new();
         let machine = self.machine;
-        for cpu in &self.cpus {
+        for (cpu, idle) in self.cpus.iter().zip(self.idle.iter()) {
             let named = &machine.core_types[cpu.core_type as usize].idle_states;
-            for (depth, (state, spent)) in named.iter().zip(&cpu.idle.residency).enumerate() {
+            for (depth, (state, spent)) in named.iter().zip(&idle.residency).enumerate() {
                 states.entry((depth, &state.name)).or_default().add(spent);
             }
         }
@@ -421,55 +451,4 @@ impl Power<'_> {
         }
         results
     }
-}
-
-impl Balancer<'_> {
-    /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
-    /// what is under way: enters an idle state behind it and stops the tick if it
-    /// pays (`cpuidle_idle_call`).
-    #[inline(always)]
-    pub fn idle_enter(&mut self, cpu: usize, work: u64) {
-        let tick_stopped = self.cpus[cpu].idle.tick_stopped && self.cpus[cpu].tick_at == NEVER;
-        if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
-            self.cpus[cpu].tick_at = self.next_tick();
-        }
-        let tick_stopped = tick_stopped || self.kernel.idle.tick_stops_first;
-        let mut choice = self.idle_select(cpu, tick_stopped);
-        if self.kernel.idle.lone_state_keeps_tick && self.idle_states(cpu).len() == 1 {
-            choice.stop_tick = self.cpus[cpu].idle.got_tick;
-        }
-        self.stop_tick(cpu, choice.stop_tick || tick_stopped);
-        self.enter(cpu, choice, work);
-        if let Some(ns) = self.idle_memory.alarm_ns(cpu) {
-            self.cpus[cpu].idle.ask_again_at = self.now + ns;
-        }
-    }
-
-    /// Stops the tick, or keeps it (`tick_nohz_idle_stop_tick`, `tick_nohz_idle_retain_tick`).
-    #[inline]
-    fn stop_tick(&mut self, cpu: usize, stop: bool) {
-        let c = &mut self.cpus[cpu];
-        c.idle.tick_stopped = stop;
-        if !stop {
-            return;
-        }
-        c.idle.idle_calls = c.idle.idle_calls.wrapping_add(1);
-        if c.tick_at != NEVER {
-            c.tick_at = NEVER;
-            self.nohz_enter_idle(cpu);
-        }
-    }
-}
-
-/// A name as part of a metric's: `cluster-sleep` is `cluster_sleep`.
-pub(crate) fn snake(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '_'
-            }
-        })
-        .collect()
 }

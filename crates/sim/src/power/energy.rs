@@ -14,9 +14,10 @@
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::face::api::Metric;
+use crate::face::api::snake;
 use crate::kernel::Domains;
 use crate::layers::{Power, World};
-use crate::power::cpuidle::{self, CpuIdle, snake};
+use crate::power::cpuidle::{self, CpuIdle};
 use alight_workload::program::Better;
 
 /// Joules in a uW * ns.
@@ -185,7 +186,7 @@ impl World<'_> {
 
 impl Power<'_> {
     /// Sets up meters and residency counters. Every CPU counts as executing
-    /// until its first [`Balancer::idle_enter`]. Frequencies must be set before.
+    /// until its first [`Power::idle_enter`]. Frequencies must be set before.
     pub fn meters_init(&mut self) {
         let machine = self.machine;
         let domains = self.kernel.idle.domains != Domains::Nobody;
@@ -241,7 +242,8 @@ impl Power<'_> {
                     let cpu = self.meters[cluster].cores[slot].threads[i] as usize;
                     let known = &machine.core_types[self.cpus[cpu].core_type as usize];
                     let states = known.idle_states.len().max(1);
-                    self.cpus[cpu].idle = CpuIdle::new(states, slot as u32);
+                    self.cpus[cpu].core_slot = slot as u32;
+                    self.idle[cpu] = CpuIdle::new(states);
                 }
             }
         }
@@ -257,7 +259,7 @@ impl Power<'_> {
         if !rest.spins {
             cluster.supply.stop(self.world.now, rest.quiet_from);
         }
-        let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+        let core = &mut cluster.cores[self.world.cpus[cpu].core_slot as usize];
         if core.supply.stop(self.world.now, rest.quiet_from) {
             (core.supply.quiet_uw, core.supply.deep_uw) = (rest.core_uw, rest.deep_uw);
             if core.threads.len() > 1 {
@@ -270,9 +272,9 @@ impl Power<'_> {
     fn shallower_sibling(&mut self, cpu: usize) {
         let states = &self.idle_states[self.cpus[cpu].core_type as usize];
         let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
-        let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+        let core = &mut cluster.cores[self.world.cpus[cpu].core_slot as usize];
         for &thread in &core.threads {
-            let (core_uw, deep_uw) = self.world.cpus[thread as usize].idle.powers(states);
+            let (core_uw, deep_uw) = self.idle[thread as usize].powers(states);
             core.supply.quiet_uw = core.supply.quiet_uw.max(core_uw);
             core.supply.deep_uw = core.supply.deep_uw.max(deep_uw);
         }
@@ -285,7 +287,7 @@ impl Power<'_> {
         if !spins {
             cluster.supply.start(at);
         }
-        cluster.cores[self.world.cpus[cpu].idle.core_slot as usize]
+        cluster.cores[self.world.cpus[cpu].core_slot as usize]
             .supply
             .start(at);
     }
@@ -301,7 +303,7 @@ impl Power<'_> {
         cluster.advance(at);
         let deep_from = std::mem::replace(&mut cluster.deep_from, NEVER);
         for &member in &cluster.cpus {
-            self.world.cpus[member as usize].idle.book(at, deep_from);
+            self.idle[member as usize].book(at, deep_from);
         }
         Some(deep_from)
     }
@@ -312,7 +314,7 @@ impl Power<'_> {
         let now = self.now;
         for cpu in machine.freq_domains[domain].cpus.iter() {
             let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
-            let core = &mut cluster.cores[self.world.cpus[cpu].idle.core_slot as usize];
+            let core = &mut cluster.cores[self.world.cpus[cpu].core_slot as usize];
             core.supply.advance(now, cluster.deep_from);
             core.supply.busy_uw = self.freq[domain].opp(machine, domain).core_power_uw;
             cluster.supply.advance(now, cluster.deep_from);
@@ -336,7 +338,7 @@ impl Power<'_> {
         for cluster in &mut self.meters {
             cluster.advance(self.world.now);
             for &cpu in &cluster.cpus {
-                let idle = &mut self.world.cpus[cpu as usize].idle;
+                let idle = &mut self.idle[cpu as usize];
                 if idle.resting() {
                     idle.book(self.world.now, cluster.deep_from);
                 }
@@ -353,7 +355,7 @@ impl Power<'_> {
             let count = |cpus: &[u32], wanted: &dyn Fn(usize) -> bool| {
                 cpus.iter().filter(|&&cpu| wanted(cpu as usize)).count() as u32
             };
-            let executing = |cpu: usize| !self.cpus[cpu].idle.resting();
+            let executing = |cpu: usize| !self.idle[cpu].resting();
             let active = count(&meter.cpus, &|cpu| executing(cpu) || self.idle_spins(cpu));
             let votes = count(&meter.cpus, &|cpu| !executing(cpu) && self.idle_votes(cpu));
             let name = &cluster.name;

@@ -15,7 +15,7 @@
 //! Not modelled: time that a hypervisor takes (`steal_time`), which goes the same way.
 
 use crate::kernel::RtSignal;
-use crate::layers::{Power, Queues};
+use crate::layers::Power;
 use alight_policy::abi::Pelt;
 use alight_policy::{pelt, rq};
 
@@ -72,6 +72,17 @@ impl Power<'_> {
         self.core.cpus[cpu].clock + passed - self.stands(cpu, passed)
     }
 
+    /// Brings the clocks of the queue of `cpu` to now; how long that of tasks stood meanwhile, ns.
+    pub fn irq_clock(&mut self, cpu: usize) -> u64 {
+        let stands = self.stands(cpu, self.now - self.rq_time(cpu));
+        let irq = &mut self.irq_time.cpus[cpu];
+        irq.ahead -= stands;
+        irq.stood += stands;
+        let clock = self.world.now - irq.stood;
+        rq::clock(&mut self.world.core.cpus[cpu], clock);
+        stands
+    }
+
     /// How much of the `passed` ns since it was read the clock of tasks stood.
     fn stands(&self, cpu: usize, passed: u64) -> u64 {
         match self.irq_time.used {
@@ -104,25 +115,6 @@ impl Power<'_> {
             view.irq_util = avg.util_avg as u16;
         }
         idle || busy
-    }
-}
-
-impl Queues<'_> {
-    /// Brings the clocks of the queue of `cpu` to now (`update_rq_clock_task`).
-    #[cold]
-    pub fn rq_clock_beside_irq(&mut self, cpu: usize) {
-        let stands = self.stands(cpu, self.now - self.rq_time(cpu));
-        let irq = &mut self.power.irq_time.cpus[cpu];
-        irq.ahead -= stands;
-        irq.stood += stands;
-        rq::clock(
-            &mut self.power.world.core.cpus[cpu],
-            self.power.world.now - irq.stood,
-        );
-        if stands != 0 {
-            self.rt_window(cpu, stands);
-            self.irq_signal(cpu, stands);
-        }
     }
 }
 

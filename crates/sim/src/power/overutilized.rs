@@ -7,10 +7,10 @@
 //! domain, which looks at all CPUs, clears it. While there is no energy model it
 //! stays set, as nothing reads it then but to learn that.
 
-use crate::balance::{cpu_util, fits};
 use crate::kernel::Overutilized;
 use crate::layers::World;
 use crate::power::uclamp::Fits;
+use crate::world::util::{cpu_util, fits};
 use alight_policy::Mask;
 
 impl World<'_> {

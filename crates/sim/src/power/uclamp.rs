@@ -17,15 +17,14 @@
 //! What a task asks for is limited by its group, from below as from above, and
 //! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
 
-use crate::balance::fits;
 use crate::face::api::{Cgroup, SystemClamps};
 use crate::kernel::{Clamps, Kernel};
-use crate::layers::{Power, Queues, World};
+use crate::layers::{Power, World};
 use crate::power::uclamp_sum;
+use crate::world::util::fits;
 use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
 use alight_policy::rq;
-use alight_workload::program::{Attributes, Workload};
 
 /// The clamp of everybody who asked for none: no upper limit.
 const SCALE: u32 = 1024;
@@ -101,12 +100,33 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Are there limits?
+    pub fn used(&self) -> bool {
+        self.used
+    }
+
+    /// How many tasks there are to limit.
+    pub fn tasks(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// Lower clamp of real-time tasks that ask for none.
+    pub fn min_rt_default(&self) -> u32 {
+        self.system.min_rt_default
+    }
+
+    /// `task` asks for these clamps; of what it does not name it keeps what it asked for before.
+    pub fn ask(&mut self, task: u32, min: Option<u32>, max: Option<u32>) {
+        let asked = &mut self.asked[task as usize];
+        *asked = (min.or(asked.0), max.or(asked.1));
+    }
+
     /// What `groups`, and a system of such clamps, make of what tasks `own`.
     pub fn new(
         system: SystemClamps,
         kernel: &Kernel,
         groups: &[Cgroup],
-        own: &[crate::setup::build::Attributes],
+        own: &[crate::world::asked::Attributes],
     ) -> Self {
         let limited = system != SystemClamps::default();
         let used = limited || groups.iter().any(Cgroup::clamps);
@@ -128,7 +148,7 @@ impl Limits {
 
     /// What `task` of `group` gets that gets `default` as its lower clamp if it asks
     /// for none (`uclamp_eff_get`).
-    fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
+    pub fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
         let (min, max) = self.asked[task as usize];
         let restrict = |asked: Option<u32>, default, own, (lowest, highest): (u32, u32)| match (
             self.by_ceiling,
@@ -167,10 +187,6 @@ pub(crate) fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
         _ => 0,
     };
     view.capacity_orig.saturating_sub(taken.into())
-}
-
-fn asks(attributes: &Attributes) -> bool {
-    attributes.uclamp_min.is_some() || attributes.uclamp_max.is_some()
 }
 
 impl World<'_> {
@@ -321,66 +337,6 @@ impl Power<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Queues<'_> {
-    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
-    /// is what it will be when they begin. Up to 5.8 all tasks are counted
-    /// always, which shows only if one of `workloads` ever clamps.
-    pub fn uclamp_init(&mut self, workloads: &[Workload]) {
-        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
-        for task in 0..self.uclamp_limits.asked.len() {
-            self.uclamp_limit(task as u32);
-        }
-        let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
-        let used = match self.kernel.clamps {
-            Clamps::Unknown => false,
-            _ if self.uclamp_limits.used => true,
-            Clamps::Always => workloads
-                .iter()
-                .any(|w| begun(w) || w.attributes.iter().any(asks)),
-            Clamps::OnceUsed | Clamps::OnceQueued => workloads.iter().any(begun),
-        };
-        self.core.root.uclamp_used = used.into();
-    }
-
-    /// `task` has asked for other clamps, or is in another group or class.
-    pub fn uclamp_limit(&mut self, task: u32) {
-        let limits = &self.power.uclamp_limits;
-        if !limits.used {
-            return;
-        }
-        let default = match self.is_rt(task) {
-            true => limits.system.min_rt_default,
-            false => 0,
-        };
-        let group = self.task_group(task);
-        let view = &mut self.power.world.views[task as usize];
-        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
-    }
-
-    /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
-    /// taken off the queue and put back.
-    pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {
-        if min.is_none() && max.is_none() || self.kernel.clamps == Clamps::Unknown {
-            return;
-        }
-        self.core.root.uclamp_used = 1;
-        self.uclamp_leave(cpu, task);
-        let view = &mut self.views[task as usize];
-        view.uclamp_min = min.unwrap_or(view.uclamp_min);
-        view.uclamp_max = max.unwrap_or(view.uclamp_max);
-        if self.uclamp_limits.used {
-            let asked = &mut self.uclamp_limits.asked[task as usize];
-            *asked = (min.or(asked.0), max.or(asked.1));
-            self.uclamp_limit(task);
-        }
-        self.uclamp_join(cpu, task);
-        self.uclamp_joined(cpu, task);
-        if self.clamps_add_up() && !self.is_rt(task) {
-            self.clamps_changed(cpu, task);
-        }
     }
 }
 

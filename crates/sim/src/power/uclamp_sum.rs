@@ -9,10 +9,10 @@
 //! and plain utilization are the same but for the way in which the sums decay,
 //! and nothing is to change where nobody asks.
 
-use crate::balance::{cpu_util, fits};
-use crate::layers::{Power, Queues, World};
+use crate::layers::{Power, World};
 use crate::power::uclamp::Fits;
-use alight_policy::abi::{Cpu, Params, rule, task_flag};
+use crate::world::util::{cpu_util, fits};
+use alight_policy::abi::{Cpu, Params, rule};
 use alight_policy::{Task, rq};
 
 /// Do clamped utilizations add up under these rules?
@@ -22,7 +22,7 @@ pub(crate) fn add_up(params: &Params) -> bool {
 }
 
 /// Is it the sum of clamped utilizations, not of what clamping adds?
-fn summed(params: &Params) -> bool {
+pub(crate) fn summed(params: &Params) -> bool {
     add_up(params) && params.aggregate != rule::AGGREGATE_BIAS
 }
 
@@ -115,70 +115,6 @@ impl Power<'_> {
         let (params, view) = (&world.core.params, &mut world.views[task as usize]);
         let asks = rq::clamped_joined(params, &mut world.core.cpus[cpu], view);
         if asks && self.uclamp_used() {
-            self.cpufreq_update(cpu);
-        }
-    }
-}
-
-impl Queues<'_> {
-    /// Are the sums those of the tasks on the queues?
-    ///
-    /// # Errors
-    /// What differs.
-    pub fn clamped_check(&self) -> Result<(), String> {
-        let params = &self.core.params;
-        if !add_up(params) {
-            return Ok(());
-        }
-        let mut sums = vec![(0i64, 0u64, 0u64); self.cpus.len()];
-        for (id, task) in self.views.iter().enumerate() {
-            if task.flags & task_flag::ON_RQ == 0 || self.is_rt(id as u32) {
-                continue;
-            }
-            let least = task.uclamp_min.min(task.uclamp_max) as i32;
-            if summed(params) && !(least..=1024).contains(&task.pelt.uclamp) {
-                return Err(format!(
-                    "queued task {id} counts {}, its lower clamp is {least}",
-                    task.pelt.uclamp
-                ));
-            }
-            let sum = &mut sums[self.tasks[id].cpu as usize];
-            sum.0 += i64::from(task.pelt.uclamp);
-            if !self.is_delayed(id as u32) {
-                sum.1 += u64::from(task.util_est_uclamp);
-                sum.2 += u64::from(task.util_est_ewma.max(task.util_est_enqueued) | params.est_lsb);
-            }
-        }
-        for (cpu, (sum, clamped, estimates)) in sums.into_iter().enumerate() {
-            let view = &self.core.cpus[cpu];
-            // Where plain estimates are lost, clamped ones are lost with them.
-            let all_there = u64::from(view.util_est_enqueued) == estimates;
-            let lost = all_there && u64::from(view.util_est_uclamp) != clamped;
-            if i64::from(view.cfs.uclamp) != sum || lost {
-                return Err(format!(
-                    "CPU {cpu} sums {} and {} clamped, its tasks {sum} and {clamped}",
-                    view.cfs.uclamp, view.util_est_uclamp
-                ));
-            }
-            if summed(params) && i64::from(view.root_cfs_util_uclamp) < sum {
-                return Err(format!(
-                    "CPU {cpu} has {} clamped, less than the {sum} of its tasks",
-                    view.root_cfs_util_uclamp
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// The current task of `cpu`, a fair one, has other clamps (`sched_setattr`).
-    pub fn clamps_changed(&mut self, cpu: usize, task: u32) {
-        self.clock(cpu);
-        self.update_curr(cpu);
-        let world = self.world();
-        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
-        let queue = &mut world.core.cpus[cpu];
-        let changed = rq::update_curr(params, queue, view);
-        if rq::clamps_changed(params, queue, view) || changed {
             self.cpufreq_update(cpu);
         }
     }

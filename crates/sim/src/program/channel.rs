@@ -9,11 +9,12 @@ mod memory;
 mod mutex;
 
 use crate::base::timeline::NONE;
-use crate::dispatch::exec::Effect;
 use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
 use crate::layers::Programs;
-use crate::program::sync::{WaitQueue, Waiting};
+use crate::program::effect::Effect;
+use crate::program::sync::Waiting;
 use crate::world::state::Interval;
+use crate::world::waits::WaitQueue;
 use alight_trace::Called;
 use alight_workload::program::{ChannelKind, Op};
 pub(crate) use memory::MessageMemory;

@@ -7,9 +7,9 @@
 mod desks;
 
 use crate::base::timeline::NONE;
-use crate::dispatch::exec::Effect;
 use crate::face::tally::Tally;
 use crate::layers::Programs;
+use crate::program::effect::Effect;
 use alight_workload::program::{Lateness, LatenessId, Observation, StampId, Workload};
 use desks::Desk;
 

@@ -5,69 +5,11 @@
 //! a waker wakes without the sync hint, and a woken task competes again (no handoff).
 
 use crate::base::timeline::NONE;
-use crate::dispatch::exec::Effect;
 use crate::layers::{Programs, Queues, World};
-use crate::world::state::{Interval, Task};
+use crate::program::effect::Effect;
+use crate::world::state::Call;
+use crate::world::waits::WaitQueue;
 use alight_trace::Called;
-
-/// Tasks waiting, in the order in which they are woken ([`crate::world::state::Task::wait_next`]).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WaitQueue {
-    head: u32,
-    tail: u32,
-}
-
-impl Default for WaitQueue {
-    fn default() -> Self {
-        WaitQueue {
-            head: NONE,
-            tail: NONE,
-        }
-    }
-}
-
-impl WaitQueue {
-    pub fn is_empty(&self) -> bool {
-        self.head == NONE
-    }
-
-    /// Takes a task out of it; false if it is not there.
-    pub fn remove(&mut self, tasks: &mut [Task], task: u32) -> bool {
-        let (mut before, mut at) = (NONE, self.head);
-        while at != NONE && at != task {
-            (before, at) = (at, tasks[at as usize].wait_next);
-        }
-        if at == NONE {
-            return false;
-        }
-        let next = tasks[at as usize].wait_next;
-        match before {
-            NONE => self.head = next,
-            before => tasks[before as usize].wait_next = next,
-        }
-        if next == NONE {
-            self.tail = before;
-        }
-        true
-    }
-
-    /// Who is woken first, or [`NONE`].
-    pub fn first(&self) -> u32 {
-        self.head
-    }
-}
-
-/// How far a task is in a futex call to wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
-    Out,
-    /// Of a mutex: on its way to where it looks whether it still has to wait.
-    Looks,
-    /// The call's work is charged; who wakes it now spares it the sleep.
-    In,
-    /// It slept, or need not.
-    Over,
-}
 
 /// A call to wake wakes all (`INT_MAX`, as glibc has it).
 const ALL: u32 = i32::MAX as u32;
@@ -97,32 +39,6 @@ impl Word {
             Word::Caller(id) => (6, id),
         };
         kind << 32 | u64::from(id)
-    }
-}
-
-/// A mutex.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Mutex {
-    pub owner: u32,
-    /// Somebody may wait: who unlocks it has to call (`__lll_lock_wait` of glibc: the
-    /// word is 2, and stays so where a waiter takes it, who cannot know of others).
-    pub contended: bool,
-    pub waiters: WaitQueue,
-    /// The futex bucket's lock.
-    pub bucket: Interval,
-    /// The CPU whose rounds take it, [`NONE`] if none do ([`crate::world::rounds`]).
-    pub rounds_of: u32,
-}
-
-impl Default for Mutex {
-    fn default() -> Self {
-        Mutex {
-            owner: NONE,
-            contended: false,
-            waiters: WaitQueue::default(),
-            bucket: Interval::default(),
-            rounds_of: NONE,
-        }
     }
 }
 
@@ -231,45 +147,34 @@ impl Programs<'_> {
     fn queue_current(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
         self.tasks[task as usize].wait_next = NONE;
-        let queue = self.wait_queue(on);
-        let tail = std::mem::replace(&mut queue.tail, task);
-        if tail == NONE {
-            queue.head = task;
-        } else {
-            self.tasks[tail as usize].wait_next = task;
+        let before = self.wait_queue(on).join_last(task);
+        if before != NONE {
+            self.tasks[before as usize].wait_next = task;
         }
     }
 
     /// As [`Programs::wait_on`]; it is woken before those that wait already (`__add_wait_queue`).
     pub fn wait_on_first(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
-        let queue = self.wait_queue(on);
-        let next = std::mem::replace(&mut queue.head, task);
-        if next == NONE {
-            queue.tail = task;
-        }
+        let next = self.wait_queue(on).join_first(task);
         self.tasks[task as usize].wait_next = next;
         self.sleep_current(cpu);
     }
 
     /// Who is woken next.
     pub fn first_waiting(&mut self, on: Waiting) -> Option<u32> {
-        let first = self.wait_queue(on).head;
+        let first = self.wait_queue(on).first();
         (first != NONE).then_some(first)
     }
 
     /// Wakes the first waiter; false if there is none.
     pub fn wake_one(&mut self, cpu: usize, on: Waiting, sync: bool) -> bool {
-        let task = self.wait_queue(on).head;
+        let task = self.wait_queue(on).first();
         if task == NONE {
             return false;
         }
         let next = self.tasks[task as usize].wait_next;
-        let queue = self.wait_queue(on);
-        queue.head = next;
-        if next == NONE {
-            queue.tail = NONE;
-        }
+        self.wait_queue(on).leave_first(next);
         self.wake_waiter(cpu, task, sync);
         true
     }

@@ -39,7 +39,7 @@ use crate::face::feasible::about;
 use crate::kernel::Throttle;
 use crate::kernel::sysctl::RtLimit;
 use crate::layers::Queues;
-use crate::setup::build::{Attributes, DlParams, Realtime};
+use crate::world::asked::{Attributes, DlParams, Realtime};
 use crate::world::state::{DEADLINE, FAIR};
 use alight_machine::CpuSet;
 use alight_policy::{Mask, pelt};

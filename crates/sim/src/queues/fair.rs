@@ -11,12 +11,11 @@ mod hrtick;
 #[cfg(test)]
 mod properties;
 mod tree;
-mod tunables;
 mod weight;
 
+use crate::kernel::tunables::Order;
 pub(crate) use eevdf::Eevdf;
 pub(crate) use group::Groups;
-pub(crate) use tunables::{Order, Tunables};
 use weight::NICE_0_FINE;
 pub(crate) use weight::{IDLE_WEIGHT, inverse, weight};
 
@@ -58,6 +57,12 @@ impl World<'_> {
     #[inline]
     fn curr_is_fair(&self, cpu: usize) -> bool {
         self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu)
+    }
+
+    /// `cpu` is left with SCHED_IDLE tasks only: its next tick looks for better ones
+    /// (`dequeue_task_fair`, 5.7).
+    pub fn balance_at_next_tick(&mut self, cpu: usize) {
+        self.cpus[cpu].next_balance = self.jiffies();
     }
 }
 

@@ -2,31 +2,27 @@
 //! Builds a run: the machine's views, the workloads' programs in one address
 //! space, their tasks, and the state that the loop begins with.
 
+use crate::observe::results::MeasureSpec;
 mod machine;
 mod state;
 mod tasks;
 
-use crate::balance;
 use crate::base::queue::NEVER;
 use crate::face::api::{Cgroup, Error, Scenario};
 use crate::kernel::{KERNELS, Kernel};
 use crate::layers::{Output, Sim};
-use crate::observe::stats::Histogram;
 use crate::program::channel::Channel;
 use crate::program::instruments::Instruments;
-use crate::program::sync::{BarrierState, Mutex, WaitQueue};
+use crate::program::sync::BarrierState;
 use crate::setup::link::{Base, check, relocate, relocate_source};
 use crate::world::state::{MarkState, Task, WorkloadState};
-use alight_machine::Machine;
-use alight_machine::views::of_machine;
-use alight_policy::topology;
-use alight_policy::{Core, Mask, Params};
-use alight_workload::program::{
-    Better, Calibration, Deal, Label, LatenessId, MeasureSource, Op, Program, Workload,
-};
+use crate::world::stats::Histogram;
+use crate::world::waits::{Mutex, WaitQueue};
+use alight_policy::Mask;
+use alight_workload::program::{Calibration, Deal, Label, LatenessId, Op, Program, Workload};
 
+use crate::world::asked::Attributes;
 use tasks::of_task;
-pub(crate) use tasks::{Attributes, DlParams, Realtime};
 
 /// Longest delay of a workload's start, ns: a few ticks, so that runs differ in
 /// how they meet the tick and the balancer.
@@ -34,15 +30,6 @@ const START_SPREAD_NS: u64 = 10_000_000;
 
 /// Longest run, ns: 52 days. The time behind it means that nothing happens.
 const LONGEST_NS: u64 = NEVER - 2;
-
-/// What to report, with ids of the whole run.
-#[derive(Debug, Clone)]
-pub(crate) struct MeasureSpec {
-    pub name: String,
-    pub unit: &'static str,
-    pub better: Option<Better>,
-    pub source: MeasureSource,
-}
 
 fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
     Err(Error::Refused(what.into()))
@@ -63,19 +50,6 @@ fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
         program.ops.iter().any(takes)
     })?;
     Some(&task.comm)
-}
-
-/// The scheduler's view of the machine while these CPUs are online.
-pub(crate) fn views(
-    machine: &Machine,
-    kernel: &Kernel,
-    params: &Params,
-    online: Mask,
-) -> Result<Core, Error> {
-    let mut description = of_machine(machine);
-    balance::describe(machine, kernel, &mut description);
-    topology::build_online(&description, params, online)
-        .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
 }
 
 /// What the parts of a run are gathered in.

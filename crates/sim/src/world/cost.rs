@@ -7,7 +7,6 @@
 
 use crate::base::timeline::NONE;
 use crate::layers::World;
-use crate::program::channel::Channel;
 use alight_machine::{Costs, Machine};
 use alight_policy::Answer;
 use alight_trace::Interrupt;
@@ -115,12 +114,12 @@ pub(crate) enum OpCost {
 }
 
 impl OpCost {
-    pub fn of(op: &Op, channels: &[Channel]) -> Self {
+    pub fn of(op: &Op, is_pipe: impl Fn(u32) -> bool) -> Self {
         match op {
             Op::Io { .. } | Op::Poll { .. } => OpCost::Pipe,
-            Op::Write { channel, .. } if channels[*channel as usize].is_pipe() => OpCost::Pipe,
+            Op::Write { channel, .. } if is_pipe(*channel) => OpCost::Pipe,
             Op::Write { .. } => OpCost::Socket,
-            Op::Read { channel, .. } if channels[*channel as usize].is_pipe() => OpCost::PipeRead,
+            Op::Read { channel, .. } if is_pipe(*channel) => OpCost::PipeRead,
             Op::Read { .. } => OpCost::SocketRead,
             Op::Lock { .. }
             | Op::Unlock { .. }

@@ -3,15 +3,10 @@
 //! wanted.
 
 use crate::base::timeline::NONE;
-use crate::dispatch::exec::Effect;
-use crate::layers::{Power, Programs, World};
+use crate::layers::World;
 use crate::world::cost::OpCost;
-use crate::world::state::Task;
 use alight_policy::{Answer, STEPS, abi::class};
-use alight_trace::{
-    BaseAnswer, Called, CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef,
-};
-use alight_workload::program::Op;
+use alight_trace::{BaseAnswer, Called, CpuCounter, Detail, Event, Interrupt, Signals, TaskRef};
 
 /// Thread id of the first task; below it are the kernel's own.
 pub(crate) const FIRST_PID: u32 = 1000;
@@ -42,14 +37,20 @@ impl World<'_> {
         }
     }
 
+    /// A switch enters the hash.
     #[inline]
-    fn emit(&mut self, cpu: usize, event: Event<'_>) {
+    pub fn mix_switch(&mut self, cpu: usize, prev: u32, next: u32) {
+        self.mix(Tag::Switch, cpu, prev, next);
+    }
+
+    #[inline]
+    pub fn emit(&mut self, cpu: usize, event: Event<'_>) {
         self.emit_reached(cpu, self.reached(cpu), event);
     }
 
     /// `cpu` gets to what it does at `reached`.
     #[inline]
-    fn emit_reached(&mut self, cpu: usize, reached: u64, event: Event<'_>) {
+    pub fn emit_reached(&mut self, cpu: usize, reached: u64, event: Event<'_>) {
         if let Some(sink) = self.out.sink.as_deref_mut()
             && self.out.error.is_none()
             && let Err(error) = sink.event_reached(self.now, reached, cpu as u32, event)
@@ -59,7 +60,7 @@ impl World<'_> {
         }
     }
 
-    fn trace_counters(&mut self, cpu: usize) {
+    pub fn trace_counters(&mut self, cpu: usize) {
         let view = &self.core.cpus[cpu];
         let values = [
             (CpuCounter::UtilAvg, u64::from(view.cfs.util_avg)),
@@ -72,7 +73,7 @@ impl World<'_> {
 
     /// Tells a sink that wants to know it.
     #[cold]
-    fn detail(&mut self, cpu: usize, detail: Detail) {
+    pub fn detail(&mut self, cpu: usize, detail: Detail) {
         if let Some(sink) = self.out.sink.as_deref_mut()
             && self.detailed
             && self.out.error.is_none()
@@ -169,7 +170,7 @@ impl World<'_> {
     }
 
     /// A task as traces name it; [`NONE`] is the idle task.
-    fn task_ref(&self, task: u32) -> TaskRef {
+    pub fn task_ref(&self, task: u32) -> TaskRef {
         match self.tasks.get(task as usize) {
             None => TaskRef { pid: 0, prio: 120 },
             Some(t) => TaskRef {
@@ -230,24 +231,6 @@ impl World<'_> {
             let (task, reached_ns) = (self.task_ref(prev), self.reached(cpu));
             self.detail(cpu, Detail::Schedule { task, reached_ns });
         }
-    }
-
-    /// The call on a channel of the current task of `cpu` had this effect: is it done?
-    #[inline]
-    pub fn trace_call_end(&mut self, cpu: usize, task: usize, effect: Effect) -> Effect {
-        if self.detailed
-            && effect == Effect::Done
-            && let Op::Write { bytes, .. } | Op::Read { bytes, .. } =
-                self.ops[self.tasks[task].pc as usize]
-        {
-            let detail = Detail::CallEnd {
-                task: self.task_ref(task as u32),
-                bytes,
-                reached_ns: self.reached(cpu),
-            };
-            self.detail(cpu, detail);
-        }
-        effect
     }
 
     /// The current task of `cpu` comes to a call.
@@ -384,84 +367,6 @@ impl World<'_> {
             let task = self.task_ref(task);
             self.emit(cpu, Event::Exit { task });
         }
-    }
-}
-
-impl Power<'_> {
-    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
-    pub fn trace_clocks(&mut self) {
-        if !self.detailed {
-            return;
-        }
-        let machine = self.machine;
-        for (domain, of) in machine.freq_domains.iter().enumerate() {
-            let khz = self.freq[domain].opp(machine, domain).khz;
-            for cpu in of.cpus.iter() {
-                self.emit(cpu, Event::Frequency { khz });
-                self.trace_rate(cpu);
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
-        self.stats.switches += 1;
-        self.mix(Tag::Switch, cpu, prev, next);
-        if !self.counting.places.is_empty() && next != NONE {
-            self.note_place(cpu, next);
-        }
-        if self.tracing {
-            let mut reached = self.reached(cpu);
-            if next != NONE {
-                // The tracepoint lies somewhere in the switch, which is charged already.
-                reached -= self.ns(cpu, self.costs(cpu).switch).div_ceil(2);
-            }
-            let event = Event::Switch {
-                prev: self.task_ref(prev),
-                prev_state,
-                next: self.task_ref(next),
-            };
-            self.emit_reached(cpu, reached, event);
-            self.trace_counters(cpu);
-        }
-    }
-}
-
-impl Programs<'_> {
-    /// The current task of `cpu` is in the call `op` on a channel, all of whose cost has passed.
-    #[inline]
-    pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
-        if self.detailed {
-            self.trace_channel(cpu, task, op, 0);
-        }
-    }
-
-    /// `task`, which leaves `cpu`, would go on with the call at its `pc`.
-    #[inline]
-    pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
-        if self.detailed {
-            let Task { pc, units, .. } = self.tasks[task];
-            self.trace_channel(cpu, task, self.ops[pc as usize], units);
-        }
-    }
-
-    /// Tells a call on a channel, of whose cost so many units are left.
-    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
-        let (writes, channel, bytes) = match op {
-            Op::Write { channel, bytes } => (true, channel, bytes),
-            Op::Read { channel, bytes } => (false, channel, bytes),
-            _ => return,
-        };
-        let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
-        let detail = Detail::Call {
-            task: self.task_ref(task as u32),
-            writes,
-            socket: !self.channels[channel as usize].is_pipe(),
-            channel,
-            bytes,
-            work: cost.saturating_sub(left),
-        };
-        self.detail(cpu, detail);
     }
 }
 

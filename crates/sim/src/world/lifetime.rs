@@ -6,7 +6,7 @@
 //! after the operation that is under way, a task that sleeps ends when it is woken.
 
 use crate::base::queue::NEVER;
-use crate::layers::{Programs, Sim, World};
+use crate::layers::World;
 use crate::world::state::WorkloadState;
 
 /// Ends that a run may have, ns.
@@ -55,7 +55,7 @@ impl World<'_> {
     }
 
     /// The run ends when all of its workloads are over.
-    fn find_end(&mut self) {
+    pub fn find_end(&mut self) {
         let over = |w: &WorkloadState| if w.alive == 0 { 0 } else { w.over_at };
         let last = self.workloads.iter().map(over).max().unwrap_or(0);
         self.end_at = last.clamp(self.now, self.ends.by.max(self.now));
@@ -70,44 +70,5 @@ impl World<'_> {
         let workload = &self.workloads[workload as usize];
         let ended = workload.ended != NEVER && !workload.cancelled;
         ended.then(|| (workload.ended - workload.start) as f64 / 1e9)
-    }
-}
-
-impl Programs<'_> {
-    /// The duration of some workload passes now, and the run goes on.
-    pub fn cancel_over(&mut self) {
-        self.now = self.ends.next_over;
-        self.acted = 0;
-        let world = self.world();
-        for (id, workload) in world.workloads.iter_mut().enumerate() {
-            let over = workload.over_at != 0 && workload.over_at <= world.now;
-            if over && !std::mem::replace(&mut workload.cancelled, true) {
-                let tasks = world.tasks.iter_mut();
-                for task in tasks.filter(|task| task.workload as usize == id) {
-                    task.cancelled = true;
-                }
-            }
-        }
-        for task in 0..self.tasks.len() {
-            let workload = self.tasks[task].workload as usize;
-            if self.tasks[task].cancelled && self.workloads[workload].over_at == self.now {
-                self.counts_no_more(task);
-            }
-        }
-        self.find_end();
-    }
-}
-
-impl Sim<'_> {
-    /// The first task of a workload starts.
-    pub fn workload_starts(&mut self, workload: usize) {
-        let now = self.now;
-        let of = &mut self.workloads[workload];
-        of.start = now;
-        if of.duration < NEVER {
-            of.over_at = of.over_at.min(now + of.duration);
-        }
-        self.find_end();
-        self.ticks_as_recorded(workload);
     }
 }

@@ -3,7 +3,6 @@
 //! idle, which have two tasks. Queues write it, load balancing reads it (`rd->overload`, and what
 //! `update_sg_lb_stats()` counts anew at each attempt).
 
-use crate::balance::of_groups;
 use crate::base::table::Table;
 use crate::layers::World;
 use alight_policy::Mask;
@@ -87,7 +86,7 @@ impl World<'_> {
             idle_cpus: u32::from(view.nr_running == 0 && !busy),
         };
         let c = &mut self.cpus[cpu];
-        let was = std::mem::replace(&mut c.balance.count, count);
+        let was = std::mem::replace(&mut c.occupied, count);
         let change = count.packed().wrapping_sub(was.packed());
         if change == 0 {
             return;
@@ -115,6 +114,13 @@ impl World<'_> {
     /// `idle_cpu()`: idles, and nothing is on its way to it.
     #[inline]
     pub fn is_idle(&self, cpu: usize) -> bool {
-        self.cpus[cpu].balance.count.idle_cpus != 0
+        self.cpus[cpu].occupied.idle_cpus != 0
     }
+}
+
+/// A table of the groups of the placement core, or of its caches; built anew with them.
+pub(crate) fn of_groups<T>(items: Vec<T>) -> Table<T> {
+    // SAFETY: `Nohz` and `Occupancy`, which alone have such tables, look up groups and caches that
+    // places and domains of the core lead to.
+    unsafe { Table::new(items) }
 }

@@ -4,16 +4,26 @@
 //! What a placement policy may know lives in [`alight_policy::Core`] and in
 //! [`World::views`], and nowhere else; here is what only time needs.
 
-use crate::balance::CpuBalance;
 use crate::base::queue::NEVER;
 use crate::base::timeline::{NONE, Timeline};
 use crate::layers::World;
-use crate::observe::stats::CpuStats;
-use crate::power::cpuidle::CpuIdle;
-use crate::program::sync::Call;
+use crate::world::occupancy::Count;
 use crate::world::rounds::Rounds;
+use crate::world::stats::CpuStats;
 use crate::world::timers::Timers;
 use alight_workload::program::{LOOP_SLOTS, TIMER_SLOTS};
+
+/// How far a task is in a futex call to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    Out,
+    /// Of a mutex: on its way to where it looks whether it still has to wait.
+    Looks,
+    /// The call's work is charged; who wakes it now spares it the sleep.
+    In,
+    /// It slept, or need not.
+    Over,
+}
 
 /// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
 /// tasks, and CPUs without real-time tasks, are here.
@@ -56,6 +66,9 @@ pub(crate) struct Cpu {
     pub hrtick_at: u64,
     /// Earliest interrupt on its way.
     pub ipi_at: u64,
+    /// When the idle governor wants to be asked again if nothing comes before: polling has a limit, and
+    /// 3.9's menu a timer. [`NEVER`] else.
+    pub ask_again_at: u64,
     /// Start of what has not been accounted to the current task yet.
     pub segment_start: u64,
     /// Time that interrupts and wakeups took from the current task, ns.
@@ -87,11 +100,17 @@ pub(crate) struct Cpu {
     pub freq_domain: u32,
     pub cluster: u32,
     pub core_type: u32,
+    /// Its physical core among those of its cluster.
+    pub core_slot: u32,
+    /// What [`World::rq_changed`] last saw.
+    pub occupied: Count,
+    /// `rq->next_balance`, jiffies.
+    pub next_balance: u64,
+    /// `rq->max_idle_balance_cost`, ns.
+    pub max_idle_balance_cost: u64,
     /// Bytes brought into its private cache so far.
     pub cache_fill: u64,
     pub stats: CpuStats,
-    pub idle: CpuIdle,
-    pub balance: CpuBalance,
 }
 
 /// A queue of the fair class, but for the signals of its tasks: those of a CPU,
@@ -370,7 +389,7 @@ impl World<'_> {
         let time = match c.phase {
             Phase::Waking => c.end,
             Phase::Idle => {
-                let interrupt = c.ipi_at.min(c.tick_at).min(c.idle.ask_again_at);
+                let interrupt = c.ipi_at.min(c.tick_at).min(c.ask_again_at);
                 interrupt.min(c.timers.first_at())
             }
             Phase::Running => {

@@ -3,6 +3,7 @@
 //! those of nice 0, 1024.
 
 use super::*;
+use crate::balance::NewidleBalance;
 use crate::balance::tests::{MS, advance, attempt, bind, pretend, put, running, under};
 use crate::balance::{MIGRATION_COST, detach};
 use crate::layers::Sim;
@@ -243,9 +244,9 @@ fn newidle_asks_for_idle_time_alone() {
             sim.levels(2, 0).max_newidle_lb_cost = cost;
             // Its tick is stopped, and its balance overdue: so set one that is not.
             let due = sim.jiffies() + 1000;
-            sim.cpus[2].balance.next_balance = due;
+            sim.cpus[2].next_balance = due;
             assert_eq!(sim.balance_newidle(2), looks, "{because}");
-            assert!(sim.cpus[2].balance.next_balance <= due);
+            assert!(sim.cpus[2].next_balance <= due);
         });
     }
     // A long phase counts as the longest there can be, at once; later by an eighth.

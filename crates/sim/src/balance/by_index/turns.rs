@@ -4,10 +4,10 @@
 //! itself, then for the others without a tick (`nohz_kick_needed`,
 //! `nohz_idle_balance` of 3.9.6).
 
-use crate::balance::Balancer;
 use crate::balance::groups::Scope;
+use crate::balance::{Balancer, Stopper};
 use crate::balance::{Idle, MIGRATION_COST};
-use crate::layers::Programs;
+use crate::balance::{LoadBalance, NewidleBalance};
 use alight_policy::abi::domain_flag;
 
 impl Balancer<'_> {
@@ -54,7 +54,7 @@ impl Balancer<'_> {
     /// A round of `by` is over, or broken off: the next one is due with its own next
     /// balance, which has become that of all it served.
     pub(in super::super) fn round_by_index_ends(&mut self, by: usize) {
-        self.nohz.next_balance = self.cpus[by].balance.next_balance;
+        self.nohz.next_balance = self.cpus[by].next_balance;
     }
 
     /// 3.9 knows no blocked load: what the governor reads of idle CPUs is kept current
@@ -77,15 +77,10 @@ impl Balancer<'_> {
     }
 }
 
-impl Programs<'_> {
+/// The turns of 3.9 (`rebalance_domains`, `idle_balance`).
+pub(in crate::balance) trait BalanceByIndex<'a>: Stopper<'a> {
     /// Balances each domain of `cpu` whose interval is over; `by` executes.
-    pub(in super::super) fn rebalance_by_index(
-        &mut self,
-        by: usize,
-        cpu: usize,
-        mut idle: Idle,
-        now: u64,
-    ) {
+    fn rebalance_by_index(&mut self, by: usize, cpu: usize, mut idle: Idle, now: u64) {
         if self.packing.acts {
             self.pack_rebalance(cpu, idle, now);
         }
@@ -105,12 +100,12 @@ impl Programs<'_> {
                 break;
             }
         }
-        self.cpus[cpu].balance.next_balance = next_balance;
+        self.cpus[cpu].next_balance = next_balance;
     }
 
     /// `cpu` has nothing to run, and idles for a while on average: tries the domains
     /// upward. True if it has something to run now.
-    pub(in super::super) fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
+    fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
         self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
         if self.core.cpus[cpu].avg_idle < MIGRATION_COST {
             return false;
@@ -132,19 +127,20 @@ impl Programs<'_> {
                 break;
             }
         }
-        let balance = &mut self.cpus[cpu].balance;
-        if pulled != 0 || now > balance.next_balance {
-            balance.next_balance = next_balance;
+        if pulled != 0 || now > self.cpus[cpu].next_balance {
+            self.cpus[cpu].next_balance = next_balance;
         }
         self.core.cpus[cpu].nr_running != 0
     }
 
     /// The part of a round of `by` that is for the idle `cpu`, whatever its next balance.
-    pub(in super::super) fn serve_by_index(&mut self, by: usize, cpu: usize, now: u64) {
+    fn serve_by_index(&mut self, by: usize, cpu: usize, now: u64) {
         self.index_idle(cpu);
         self.rebalance_by_index(by, cpu, Idle::Yes, now);
-        let due = self.cpus[cpu].balance.next_balance;
-        let own = &mut self.cpus[by].balance.next_balance;
+        let due = self.cpus[cpu].next_balance;
+        let own = &mut self.cpus[by].next_balance;
         *own = due.min(*own);
     }
 }
+
+impl<'a, T: Stopper<'a>> BalanceByIndex<'a> for T {}

@@ -7,27 +7,15 @@ use crate::world::state::Task;
 use alight_machine::MachineLevel;
 use alight_workload::program::{Attributes, Op, Workload};
 
-impl CacheAware {
-    /// So many tasks on `cpu` prefer the cache.
-    pub(crate) fn pretend_wanted(&mut self, cpu: usize, llc: usize, tasks: u32) {
-        self.wanted[cpu * self.nr_llcs + llc] = tasks;
-        if llc != self.llcs[cpu] as usize {
-            self.strays[llc] += tasks;
-        }
-    }
-
+impl Balancer<'_> {
     /// So much of each cache's capacity is used, percent.
-    pub(crate) fn pretend_used(&mut self, percent: &[u64]) {
-        for (cache, &percent) in self.uses.iter_mut().zip(percent) {
+    pub(in crate::balance) fn pretend_used(&mut self, percent: &[u64]) {
+        for (cache, &percent) in self.cache_uses.iter_mut().zip(percent) {
             *cache = Use {
                 util: percent * 80,
                 capacity: 8000,
             };
         }
-    }
-
-    pub(in crate::balance) fn uses(&self) -> &[Use] {
-        &self.uses
     }
 }
 
@@ -90,20 +78,6 @@ fn a_process_that_fills_a_cache_is_spread() {
     assert!((6..=8).contains(&spread), "{spread} of 14");
 }
 
-/// A process that no tick looked at for more than five epochs prefers nothing.
-#[test]
-fn a_preference_does_not_outlive_what_it_is_made_of() {
-    let late = task(0, &[Op::Sleep { ns: 500 * MS }, Op::Run { ns: MS }]);
-    let other = task(0, &[Op::Sleep { ns: 9_000 * MS }]);
-    let workload = workload(&[late, other]);
-    begin_on("linux-7.2", &machine(16, 8), &workload, |sim| {
-        sim.until(499 * MS);
-        sim.cache_aware.processes[0].cpu = 3;
-        sim.until(505 * MS);
-        assert_eq!(sim.cache_aware.processes[0].cpu, NONE);
-    });
-}
-
 /// Percent used of the cache that a task leaves and of the one it goes to, and whether the latter
 /// is the one that it prefers.
 #[test]
@@ -133,12 +107,12 @@ fn caches_fill_up_to_a_half_and_a_fifth_more() {
                 (1, 75, 0, false, Wanted),
                 (1, 75, 75, false, Free),
             ] {
-                sim.cache_aware.smt = smt;
+                sim.cache_aware.pretend_threads(smt);
                 let of = |percent: u64| Use {
                     util: percent * 80,
                     capacity: 8000,
                 };
-                (sim.cache_aware.uses[0], sim.cache_aware.uses[1]) = (of(from), of(to));
+                (sim.cache_uses[0], sim.cache_uses[1]) = (of(from), of(to));
                 let found = sim.move_between(0, 8, 0, home);
                 assert_eq!(
                     found, verdict,
@@ -146,12 +120,12 @@ fn caches_fill_up_to_a_half_and_a_fifth_more() {
                 );
             }
             // What the task uses goes with it.
-            sim.cache_aware.smt = 2;
+            sim.cache_aware.pretend_threads(2);
             let of = |util| Use {
                 util,
                 capacity: 8000,
             };
-            (sim.cache_aware.uses[0], sim.cache_aware.uses[1]) = (of(3000), of(3960));
+            (sim.cache_uses[0], sim.cache_uses[1]) = (of(3000), of(3960));
             assert_eq!(sim.move_between(0, 8, 0, true), Wanted);
             assert_eq!(sim.move_between(0, 8, 80, true), Forbidden);
         },
@@ -190,22 +164,4 @@ fn who_fits_is_not_moved_to_where_it_would_not() {
             );
         }
     });
-}
-
-/// Half of what ran is forgotten at each epoch, which is 10 ms in whole ticks: 8 of a tick of 4.
-#[test]
-fn time_is_forgotten_by_halves() {
-    let mut ran = Ran { ns: 800, epoch: 3 };
-    for (epoch, left) in [(3, 800), (4, 400), (6, 100), (80, 0)] {
-        ran.decay(epoch);
-        assert_eq!(ran.ns, left, "epoch {epoch}");
-    }
-    begin_on(
-        "linux-7.2",
-        &machine(16, 8),
-        &workload(&[task(0, &HOG)]),
-        |sim| {
-            assert_eq!(sim.cache_aware.period, 2);
-        },
-    );
 }

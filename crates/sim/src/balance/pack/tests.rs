@@ -134,7 +134,7 @@ fn buddies_change_at_load_balance_only() {
         used(sim, &[1000; 4]);
         let now = sim.jiffies();
         assert_eq!(buddies(sim), [0; 4]);
-        sim.cpus[1].balance.levels[0].last_balance = now;
+        sim.balance[1].levels[0].last_balance = now;
         sim.pack_rebalance(1, Idle::Yes, now);
         assert_eq!(buddies(sim), [0; 4], "its domain is not due");
         sim.pack_rebalance(1, Idle::Yes, now + 100);

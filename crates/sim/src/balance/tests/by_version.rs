@@ -4,6 +4,7 @@
 use super::super::imbalance::Imbalance;
 use super::super::nohz;
 use super::*;
+use crate::balance::NewidleBalance;
 
 #[test]
 fn busy_cpus_balance_twice_as_often() {
@@ -44,9 +45,9 @@ fn newidle_is_gated_by_what_it_costs() {
         under(base, "hikey620", |sim| {
             put(sim, 0, 0..4);
             sim.core.cpus[2].avg_idle = avg_idle * 1000;
-            sim.cpus[2].balance.levels[0].max_newidle_lb_cost = cost * 1000;
+            sim.balance[2].levels[0].max_newidle_lb_cost = cost * 1000;
             // All throws lead there.
-            for luck in &mut sim.cpus[2].balance.newidle {
+            for luck in &mut sim.balance[2].newidle {
                 *luck = newidle::Luck::sure();
             }
             let before = sim.stats.lb_attempts.seen();
@@ -94,9 +95,9 @@ fn blocked_load_is_left_for_the_idle_loop_by_the_ring() {
             sim.jiffy += 100;
             sim.core.cpus[2].avg_idle = MS;
             sim.occupancy.overload = true;
-            sim.cpus[2].balance.nohz_flags = 0;
+            sim.balance[2].nohz_flags = 0;
             assert!(!sim.balance_newidle(2));
-            assert_eq!(sim.cpus[2].balance.nohz_flags != 0, left, "{base}");
+            assert_eq!(sim.balance[2].nohz_flags != 0, left, "{base}");
         });
     }
 }
@@ -113,7 +114,7 @@ fn a_stopped_tick_has_the_next_round_found_out_anew_from_6_1_on() {
             let now = sim.jiffies();
             (sim.nohz.next_balance, sim.nohz.has_blocked) = (now + 100, false);
             sim.nohz_balancer_kick(0, now);
-            assert_eq!(sim.cpus[5].balance.nohz_flags != 0, kicks, "{base}");
+            assert_eq!(sim.balance[5].nohz_flags != 0, kicks, "{base}");
         });
     }
 }
@@ -131,7 +132,7 @@ fn every_second_look_is_left_out_at_first() {
             let looks = (0..200)
                 .filter(|_| {
                     sim.core.cpus[2].avg_idle = MS;
-                    sim.cpus[2].balance.levels[0].max_newidle_lb_cost = 0;
+                    sim.balance[2].levels[0].max_newidle_lb_cost = 0;
                     sim.occupancy.overload = true;
                     let before = sim.stats.lb_attempts.seen();
                     assert!(!sim.balance_newidle(2));
@@ -285,14 +286,14 @@ fn a_cpu_that_its_task_was_pushed_off_is_newly_idle() {
             put(sim, little, 0..1);
             advance(sim, 3 * MS);
             let now = sim.jiffies();
-            sim.cpus[little].balance.next_balance = now + 1000;
+            sim.cpus[little].next_balance = now + 1000;
             sim.set_misfit(little, 1024);
             sim.push_running(little, big);
-            let balance = &sim.cpus[little].balance;
+            let balance = &sim.balance[little];
             assert_eq!(balance.misfit_load, 0, "{base}: nothing is left there");
             let interval = sim.balance_interval(little, 0, false);
             assert!(
-                balance.next_balance <= now + interval,
+                sim.cpus[little].next_balance <= now + interval,
                 "{base}: as early as an idle CPU"
             );
         });

@@ -3,12 +3,13 @@
 //! simulation leaves out what cannot matter; the outcome must be the same.
 
 use super::super::contest::Contest;
-use super::super::groups::{Rivals, Totals, cpu_util};
+use super::super::groups::{Rivals, Totals};
 use super::super::imbalance::{self, Imbalance};
 use super::*;
 use crate::kernel::MisfitCounts;
 use crate::layers::Sim;
 use crate::power::uclamp::actual_capacity;
+use crate::world::util::cpu_util;
 use alight_policy::abi::{Cpu, NONE};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -44,7 +45,7 @@ fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
         if view.nr_running == 0 && view.curr_is_idle != 0 && view.ttwu_pending == 0 {
             s.idle_cpus += 1;
         } else if !local && domain.flags & domain_flag::ASYM != 0 {
-            s.misfit_load = s.misfit_load.max(sim.cpus[cpu].balance.misfit_load);
+            s.misfit_load = s.misfit_load.max(sim.balance[cpu].misfit_load);
         }
         cores.insert(first_of_core(sim, cpu));
         if !local && sim.cache_aware.used && domain.flags & domain_flag::SHARE_LLC == 0 {
@@ -108,7 +109,7 @@ fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option
             Migrate::Load => (load, capacity(cpu)),
             Migrate::Util => (u64::from(util), 1),
             Migrate::Task => (u64::from(nr), 1),
-            Migrate::Misfit => (u64::from(sim.cpus[cpu].balance.misfit_load), 1),
+            Migrate::Misfit => (u64::from(sim.balance[cpu].misfit_load), 1),
             Migrate::ToCache => (u64::from(sim.wanted(cpu, scope.dst)), 1),
         };
         if key * of > most * per {
@@ -210,20 +211,20 @@ proptest! {
                     sim.cache_aware.pretend_wanted(cpu, cpu * 7 % caches, drawn);
                 }
             }
-            sim.cache_aware.pretend_used(&used);
+            sim.pretend_used(&used);
             let dst = dst.index(nr);
             for level in 0..sim.core.places[dst].nr_domains as usize {
                 for idle in [Idle::No, Idle::Yes, Idle::Newly] {
                     let mut scope = Scope::new(dst, level, idle, sim.jiffies());
                     // Leaves out the refresh of blocked load, which would change the sums.
                     sim.nohz.has_blocked = false;
-                    let caches = sim.cache_aware.clone();
+                    let uses = sim.cache_uses.clone();
                     let expected = plainly::find_source(sim, &scope);
-                    let recorded = std::mem::replace(&mut sim.cache_aware, caches);
+                    let recorded = std::mem::replace(&mut sim.cache_uses, uses);
                     let found = sim.find_source(&mut scope);
                     let case = format!("{base} {machine} CPU {dst} level {level} {idle:?}");
                     assert_eq!(found, expected, "{case}");
-                    assert_eq!(sim.cache_aware.uses(), recorded.uses(), "{case}");
+                    assert_eq!(sim.cache_uses, recorded, "{case}");
                 }
             }
         });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Sleeps and periodic timers of tasks.
 
-use super::Effect;
 use crate::base::queue::NEVER;
 use crate::layers::{Programs, Queues, Sim, World};
+use crate::program::effect::Effect;
 use crate::world::state::Life;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 

@@ -3,7 +3,7 @@
 
 use crate::dispatch::exec::TIMER_SLACK;
 use crate::layers::Sim;
-use crate::setup::build::MeasureSpec;
+use crate::observe::results::MeasureSpec;
 use crate::testbed::{
     Given, MS, Record, US, begin, begin_recorded, child, machine, task, workload,
 };

@@ -9,9 +9,9 @@
 //! clamped utilizations add up: there they join with the task.
 
 use crate::base::queue::NEVER;
+use crate::kernel::tunables::Order;
 use crate::layers::{Queues, Sim};
 use crate::power::uclamp_sum;
-use crate::queues::fair::Order;
 use crate::world::state::Life;
 use alight_policy::rq;
 use alight_trace::Waker;

@@ -3,8 +3,8 @@
 //! interrupts the CPU that its interrupt is bound to.
 
 use crate::base::queue::NEVER;
-use crate::dispatch::exec::Effect;
 use crate::layers::{Sim, World};
+use crate::program::effect::Effect;
 use crate::world::state::Phase;
 use alight_trace::{Interrupt, Waker};
 use std::cmp::Reverse;

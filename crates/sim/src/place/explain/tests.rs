@@ -23,9 +23,9 @@ fn found(name: &str, machine: &Machine, tasks: &[Given], wants: Wants) -> (Vec<D
     let (tasks, mut record) = (workload(tasks), Record::default());
     begin_under(rules, machine, &tasks, &mut record, |sim| {
         let explainer = Explainer::new(&scheduler, sim, &watch, wants);
-        sim.out.explainer = Some(explainer.expect("a machine"));
+        sim.explainer = Some(explainer.expect("a machine"));
         sim.until(WOKEN_AT + 50 * MS);
-        sim.out.explainer.take().expect("put there").found()
+        sim.explainer.take().expect("put there").found()
     })
 }
 

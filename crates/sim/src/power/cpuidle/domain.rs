@@ -48,8 +48,8 @@ impl Power<'_> {
         for i in 0..self.meters[cluster].cpus.len() {
             let cpu = self.meters[cluster].cpus[i] as usize;
             let state = self.domain_state(cpu, depth);
-            self.cpus[cpu].idle.deep_state = state.state;
-            let slot = self.cpus[cpu].idle.core_slot;
+            self.idle[cpu].deep_state = state.state;
+            let slot = self.cpus[cpu].core_slot;
             self.meters[cluster].core_follows(slot, state.power_uw);
         }
     }

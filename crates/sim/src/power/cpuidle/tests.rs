@@ -30,7 +30,6 @@ pub(crate) fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl 
         sink: None,
         error: None,
         waker: alight_trace::Waker::Task,
-        explainer: None,
     };
     match crate::setup::build::build(&scenario, out) {
         Ok((mut sim, _)) => {
@@ -46,7 +45,7 @@ pub(crate) fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl 
 /// Ends whatever state `cpu` is in.
 pub(crate) fn execute(sim: &mut Sim, cpu: usize, at: u64) {
     wake(sim, cpu, at);
-    sim.now = sim.cpus[cpu].idle.resumes_at;
+    sim.now = sim.idle[cpu].resumes_at;
 }
 
 /// `cpu`, which executes, enters a state at `at`.
@@ -141,8 +140,7 @@ fn residency_is_what_the_hardware_was_in() {
         wake(sim, BIG[1], 30 * MS); // CPU sleep again
         wake(sim, BIG[0], 40 * MS);
         let spent = |cpu: usize| -> Vec<u64> {
-            sim.cpus[cpu]
-                .idle
+            sim.idle[cpu]
                 .residency
                 .iter()
                 .skip(1)
@@ -202,7 +200,7 @@ fn requests_and_stays_are_counted_each_for_itself() {
         for (counted_from, expected) in [(None, whole), (Some(25), late)] {
             big_cluster_awake(|sim| {
                 for cpu in BIG {
-                    sim.cpus[cpu].idle.forget_residency();
+                    sim.idle[cpu].forget_residency();
                 }
                 for ms in 1..50 {
                     for (cpu, (state, from, to)) in BIG.into_iter().zip(stays) {
@@ -217,7 +215,7 @@ fn requests_and_stays_are_counted_each_for_itself() {
                         sim.count_anew();
                     }
                 }
-                let found = &sim.cpus[BIG[0]].idle.residency;
+                let found = &sim.idle[BIG[0]].residency;
                 let counts = |of: fn(&Residency) -> u64| [0, 1, 2].map(|state| of(&found[state]));
                 let found = [
                     counts(|found| found.requested),
@@ -236,7 +234,7 @@ fn a_state_without_time_is_not_reached() {
         big_cluster_awake(|sim| {
             sleep(sim, BIG[0], CPU_SLEEP, MS);
             wake(sim, BIG[0], MS + slept_us * US);
-            let found = &sim.cpus[BIG[0]].idle.residency[CPU_SLEEP];
+            let found = &sim.idle[BIG[0]].residency[CPU_SLEEP];
             let expected = (1, reached, reached * US);
             assert_eq!(
                 (found.requested, found.reached, found.ns),
@@ -291,16 +289,16 @@ fn the_tick_stops_and_stays_stopped_until_a_task_runs() {
             sim.now = sim.idle_leave(cpu, at);
             sim.idle_left(cpu, true);
             sim.cpus[cpu].tick_at = sim.next_tick();
-            sim.idle_enter(cpu, 0);
+            sim.idle_call(cpu, 0);
         }
         assert_eq!(sim.cpus[cpu].tick_at, NEVER);
-        let calls = sim.cpus[cpu].idle.idle_calls;
+        let calls = sim.idle[cpu].idle_calls;
 
         // An interrupt that wakes no task: it idles on without a tick.
         execute(sim, cpu, sim.now + 10 * MS);
-        sim.idle_enter(cpu, 0);
+        sim.idle_call(cpu, 0);
         assert_eq!(sim.cpus[cpu].tick_at, NEVER);
-        assert_eq!(sim.cpus[cpu].idle.idle_calls, calls + 1);
+        assert_eq!(sim.idle[cpu].idle_calls, calls + 1);
     });
 }
 
@@ -310,22 +308,22 @@ fn the_tick_stops_and_stays_stopped_until_a_task_runs() {
 #[test]
 fn idle_cpus_of_3_9_have_no_tick_but_a_timer() {
     at_boot_of("linux-3.9", "juno-r0", Governor::Performance, |sim| {
-        for cpu in &sim.cpus {
+        for (cpu, idle) in sim.cpus.iter().zip(sim.idle.iter()) {
             assert_eq!(cpu.tick_at, NEVER);
-            assert_eq!((cpu.idle.state, cpu.idle.ask_again_at), (0, 120 * US));
+            assert_eq!((idle.state, cpu.ask_again_at), (0, 120 * US));
         }
         sim.until(100 * MS);
         assert_eq!(sim.stats.ticks.seen(), 0);
         for cpu in 0..sim.cpus.len() {
-            let idle = &sim.cpus[cpu].idle;
+            let idle = &sim.idle[cpu];
             assert_eq!(idle.state as usize, CLUSTER_SLEEP, "CPU {cpu}");
-            assert_eq!(idle.ask_again_at, NEVER, "nothing is deeper");
+            assert_eq!(sim.cpus[cpu].ask_again_at, NEVER, "nothing is deeper");
             let asked: u64 = idle.residency.iter().map(|spent| spent.requested).sum();
             assert!((8..60).contains(&asked), "asked {asked} times");
             // An interrupt that wakes no task: still no tick.
             let now = sim.now;
             execute(sim, cpu, now);
-            sim.idle_enter(cpu, 0);
+            sim.idle_call(cpu, 0);
             assert_eq!(sim.cpus[cpu].tick_at, NEVER);
             sim.now = now;
         }
@@ -349,13 +347,13 @@ fn polling_ends_when_the_next_state_would_have_paid_off() {
         execute(sim, 0, MS);
         let now = sim.now;
         sleep(sim, 0, 0, now);
-        assert_eq!(sim.cpus[0].idle.ask_again_at, now + 2 * US);
+        assert_eq!(sim.cpus[0].ask_again_at, now + 2 * US);
         assert!(sim.idle_polling(0));
         assert_eq!(wake(sim, 0, now + US), now + US, "no latency");
-        assert_eq!(sim.cpus[0].idle.ask_again_at, NEVER);
+        assert_eq!(sim.cpus[0].ask_again_at, NEVER);
         sleep(sim, 0, 1, now + 2 * US);
         assert!(sim.idle_polling(0), "mwait watches need_resched");
-        assert_eq!(sim.cpus[0].idle.ask_again_at, NEVER);
+        assert_eq!(sim.cpus[0].ask_again_at, NEVER);
     });
 }
 

@@ -179,7 +179,7 @@ fn siblings_are_one_core() {
         let core_uw = |sim: &mut Sim, until: u64| {
             sim.meters_flush();
             let core = |sim: &Sim| {
-                let slot = sim.cpus[0].idle.core_slot as usize;
+                let slot = sim.cpus[0].core_slot as usize;
                 sim.meters[sim.cpus[0].cluster as usize].cores[slot]
                     .supply
                     .energy

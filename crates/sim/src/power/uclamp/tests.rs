@@ -6,6 +6,7 @@ use crate::testbed::{
 };
 use alight_machine::Governor;
 use alight_workload::program::Op;
+use alight_workload::program::{Attributes, Workload};
 
 const FIXED: (&str, Governor) = ("linux-6.5", Governor::Performance);
 

@@ -12,7 +12,8 @@ use crate::base::rng::{Purpose, below};
 use crate::base::timeline::NONE;
 use crate::kernel::Preemption;
 use crate::layers::Programs;
-use crate::program::sync::{WaitQueue, Waiting};
+use crate::program::sync::Waiting;
+use crate::world::waits::WaitQueue;
 use alight_workload::program::Op;
 
 /// Who has the mutex and who wants it. While its holder runs, an operation on the

@@ -2,9 +2,10 @@
 //! Desks, where tasks wait for an answer or leave a request without waiting, and somebody serves: the
 //! way in which the threads of schbench wait for each other, two futexes and a list without a lock.
 
-use crate::dispatch::exec::Effect;
 use crate::layers::Programs;
-use crate::program::sync::{Call, Word};
+use crate::program::effect::Effect;
+use crate::program::sync::Word;
+use crate::world::state::Call;
 
 /// Tasks that wait for an answer, requests that were left, and who serves.
 #[derive(Debug, Clone, Default)]

@@ -19,7 +19,7 @@
 
 use crate::base::timeline::NONE;
 use crate::layers::{Queues, World};
-use crate::setup::build::DlParams;
+use crate::world::asked::DlParams;
 use crate::world::state::DEADLINE;
 use crate::world::state::{Life, Phase};
 use alight_policy::abi::{Pelt, task_flag};

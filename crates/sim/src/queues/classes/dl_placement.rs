@@ -12,7 +12,7 @@ use crate::base::timeline::NONE;
 use crate::face::feasible::{about, time};
 use crate::kernel::Deadline;
 use crate::layers::Queues;
-use crate::setup::build::DlParams;
+use crate::world::asked::DlParams;
 use alight_policy::Mask;
 
 /// `sysctl_sched_rt_period`, us.

@@ -32,9 +32,10 @@ mod signals;
 mod tests;
 mod weights;
 
-use super::{NICE_0_FINE, Order, Tunables};
+use super::NICE_0_FINE;
 use crate::base::timeline::{NONE, Nodes};
 use crate::face::api::Cgroup;
+use crate::kernel::tunables::{Order, Tunables};
 use crate::kernel::{BuddiesCleared, Levels, Sleepers, WakeupTest};
 use crate::layers::Queues;
 use crate::world::state::FairQueue;

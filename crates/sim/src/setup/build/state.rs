@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The state that a run begins with: all memory that the loop will need.
 
-use super::{Builder, MeasureSpec, kernel, views};
-use crate::balance::{Balancer, CacheAware, keeps_signals_2013};
+use super::{Builder, kernel};
+use crate::balance::{Balancer, keeps_signals_2013};
 use crate::base::queue::{NEVER, Queue};
 use crate::base::rng::{Purpose, below};
 use crate::base::table::Table;
 use crate::base::timeline::{NONE, Nodes};
 use crate::dispatch::changes::Agenda;
-use crate::dispatch::hotplug::Hotplug;
 use crate::dispatch::replay::Replay;
 use crate::face::api::{Cgroup, Error, Scenario};
 use crate::face::feasible::check_governor;
 use crate::kernel::sysctl::Sysctls;
+use crate::kernel::tunables::Order;
+use crate::kernel::tunables::Tunables;
+use crate::kernel::views::views;
 use crate::layers::{Output, Power, Programs, Queues, Sim, World};
-use crate::observe::counting::Counting;
-use crate::observe::stats::Stats;
+use crate::observe::results::MeasureSpec;
+use crate::power::cpuidle::CpuIdle;
 use crate::power::cpuidle::Memory;
 use crate::power::irq_time::IrqTime;
 use crate::power::pressure::Pressure;
@@ -23,14 +25,18 @@ use crate::power::smt::Smt;
 use crate::power::uclamp::Limits;
 use crate::program::activations::Activations;
 use crate::program::channel::MessageMemory;
-use crate::program::sync::Call;
+use crate::queues::cache_aware::CacheAware;
 use crate::queues::classes::{Class, Classes, Servers};
-use crate::queues::fair::{self, Eevdf, Groups, Order, Tunables};
+use crate::queues::fair::{self, Eevdf, Groups};
 use crate::world::cost::{CpuCosts, OpCost};
+use crate::world::counting::Counting;
 use crate::world::lifetime::Ends;
 use crate::world::occupancy::Occupancy;
+use crate::world::online::Hotplug;
 use crate::world::rounds;
+use crate::world::state::Call;
 use crate::world::state::{Cpu, FAIR, FairQueue, Interval, Life, List, Phase, Task};
+use crate::world::stats::Stats;
 use crate::world::timers::Timers;
 use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::Mask;
@@ -129,16 +135,19 @@ impl<'a> Builder<'a> {
         let uclamp_limits = Limits::new(sysctls.clamps, kernel, &parts.groups, &parts.own);
         let groups = Groups::new(&parts.groups, &of, nr_cpus, &tunables);
         let entities = parts.tasks.len();
-        let op_cost = |op| OpCost::of(op, &parts.channels);
+        let is_pipe = |channel: u32| parts.channels[channel as usize].is_pipe();
+        let op_cost = |op| OpCost::of(op, is_pipe);
         let op_costs: Vec<_> = parts.ops.iter().map(op_cost).collect();
         let round_lengths = rounds::lengths(&parts.ops);
+        let idle = vec![CpuIdle::default(); nr_cpus];
         // SAFETY: CPUs and tasks are numbered here from 0 on; the numbers that the state holds of
         // them are these or NONE, which is looked at first. What machines, workloads and command lines
         // name is checked by `machine::check`, `link::check` and the builder; the core answers with
         // one of the CPUs.
-        let (cpus, tasks, views, costs) = unsafe {
+        let (cpus, idle, tasks, views, costs) = unsafe {
             (
                 Table::new(cpus),
+                Table::new(idle),
                 Table::new(parts.tasks),
                 Table::new(views),
                 Table::new(costs),
@@ -217,6 +226,7 @@ impl<'a> Builder<'a> {
             meters,
             idle_states,
             domain_states,
+            idle,
             idle_memory: Memory::Menu {
                 pattern_first: None,
             },
@@ -232,6 +242,7 @@ impl<'a> Builder<'a> {
             classes,
             cache_aware: CacheAware::default(),
             signals_2013,
+            explainer: None,
         };
         let balancer = Balancer::new(queues);
         let programs = Programs {
@@ -386,8 +397,11 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         lru: List::default(),
         costs,
         rounds: Default::default(),
-        idle: Default::default(),
-        balance: Default::default(),
+        ask_again_at: NEVER,
+        core_slot: 0,
+        occupied: Default::default(),
+        next_balance: 0,
+        max_idle_balance_cost: 0,
         stats: Default::default(),
         cache_fill: 0,
         freq_domain: place.freq_domain as u32,

@@ -14,50 +14,18 @@ use crate::queues::classes::default_clamp;
 use crate::queues::fair;
 use crate::setup::link::Base;
 use crate::setup::shell;
+use crate::world::asked::Attributes;
+use crate::world::asked::DlParams;
+use crate::world::asked::Realtime;
 use crate::world::state::Task;
 use alight_policy::Mask;
 use alight_policy::abi::class;
 use alight_workload::program::{Policy, Workload};
 
-/// Scheduling attributes with everything resolved.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Attributes {
-    pub class: Option<u32>,
-    pub nice: Option<i8>,
-    /// Index into [`World::masks`].
-    pub affinity: Option<u32>,
-    pub uclamp_min: Option<u32>,
-    pub uclamp_max: Option<u32>,
-    /// Custom slice of a fair task, ns.
-    pub slice_ns: Option<u64>,
-    /// SCHED_FIFO or SCHED_RR; `class` is not set then.
-    pub realtime: Option<Realtime>,
-    /// SCHED_DEADLINE; neither of both is set then.
-    pub deadline: Option<DlParams>,
-    /// Index of a task group, [`NONE`] for the root.
-    pub group: Option<u32>,
-}
-
-/// Parameters of SCHED_DEADLINE, ns: `runtime` in each `period`, within `deadline` of its begin.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct DlParams {
-    pub runtime: u64,
-    pub deadline: u64,
-    pub period: u64,
-}
-
 /// Shortest and longest period of SCHED_DEADLINE, ns, and shortest runtime
 /// (`sched_dl_period_min`, `_max`, 5.5; `DL_SCALE`).
 const DL_PERIOD: (u64, u64) = (100_000, 4_194_304_000);
 const DL_RUNTIME_MIN: u64 = 1024;
-
-/// Parameters of SCHED_FIFO and SCHED_RR.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Realtime {
-    /// The kernel's: 99 less the one that was asked for.
-    pub prio: u8,
-    pub round_robin: bool,
-}
 
 /// The same refusal with the name of the task that it is about.
 pub(super) fn of_task(error: Error, comm: &str) -> Error {

@@ -45,9 +45,9 @@ fn the_last_cpu_takes_the_domain_down() {
         |_| (),
         |sim| {
             assert!(domain_sleeps(sim));
-            let spent = |cpu: usize, state: usize| sim.cpus[cpu].idle.residency[state].ns;
+            let spent = |cpu: usize, state: usize| sim.idle[cpu].residency[state].ns;
             let stays = |cpu: usize, state: usize| {
-                let found = &sim.cpus[cpu].idle.residency[state];
+                let found = &sim.idle[cpu].residency[state];
                 (found.requested, found.reached)
             };
             // In from 3263 us after the last one on.
@@ -119,7 +119,7 @@ fn kernels_up_to_5_5_know_no_states_of_domains() {
             |_| (),
             |sim| {
                 assert!(!domain_sleeps(sim), "{base}");
-                assert_eq!(sim.cpus[7].idle.residency[DOMAIN_SLEEP].ns, 0);
+                assert_eq!(sim.idle[7].residency[DOMAIN_SLEEP].ns, 0);
             },
         );
     }
@@ -145,8 +145,8 @@ fn chosen_on_sm8550(base: &str, latency_limit_ns: u64, due_us: u64) -> (Option<u
         }
         assert_eq!(sim.power_check(), Ok(()));
         let out = wake(sim, 0, 105 * MS) - 105 * MS;
-        let spent = |state: usize| sim.cpus[0].idle.residency[state].ns;
-        let asked = |state: usize| sim.cpus[7].idle.residency[state].requested;
+        let spent = |state: usize| sim.idle[0].residency[state].ns;
+        let asked = |state: usize| sim.idle[7].residency[state].requested;
         let state = [L3_OFF, COLLAPSE]
             .into_iter()
             .find(|state| spent(*state) != 0);
@@ -253,7 +253,7 @@ fn each_choice_stands_for_itself() {
         sleep(sim, 3, SLEEP, 210 * MS);
         let out = wake(sim, 0, 220 * MS);
         assert_eq!(out, 222_350 * US, "the shallower one, for all");
-        let spent = |state: usize| sim.cpus[0].idle.residency[state].ns;
+        let spent = |state: usize| sim.idle[0].residency[state].ns;
         assert_eq!(spent(COLLAPSE), 100 * MS - 2800 * US);
         assert_eq!(spent(L3_OFF), 10 * MS - 750 * US);
     });

@@ -538,7 +538,7 @@ fn a_migrating_task_goes_on_with_its_turn() {
 fn a_new_weight_leaves_the_mean_where_it_is() {
     on_one_cpu(&hogs(2), |sim| {
         queue(sim, &[(1000, 1700), (1200, 1900)]);
-        sim.attributes.push(crate::setup::build::Attributes {
+        sim.attributes.push(crate::world::asked::Attributes {
             nice: Some(5),
             ..Default::default()
         });

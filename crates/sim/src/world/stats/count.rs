@@ -3,7 +3,7 @@
 
 use std::ops::AddAssign;
 
-/// A count of a run. Any part of the simulator may add to it; only [`crate::observe::stats`] can read it, so
+/// A count of a run. Any part of the simulator may add to it; only [`crate::world::stats`] can read it, so
 /// that no decision can depend on what is counted, or on when counts start anew.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Count(u64);
@@ -17,7 +17,7 @@ impl AddAssign<u64> for Count {
 
 impl Count {
     /// For a report.
-    pub(in crate::observe::stats) fn reported(self) -> u64 {
+    pub fn reported(self) -> u64 {
         self.0
     }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A change of a clock that was asked for takes effect.
+
+use crate::layers::Queues;
+use crate::power::cpufreq::Change;
+
+impl Queues<'_> {
+    /// The pending change of `domain` is due.
+    pub fn cpufreq_event(&mut self, domain: usize) {
+        match self.cpufreq_due(domain) {
+            Change::None => {}
+            Change::Woken { cpu } => self.sugov_work(domain, cpu as usize),
+            Change::Switching { opp, again } => {
+                self.set_opp(domain, opp);
+                if let Some(cpu) = again {
+                    self.request(cpu as usize, domain);
+                }
+            }
+        }
+    }
+
+    /// The clock of `domain` changes now.
+    pub fn set_opp(&mut self, domain: usize, opp: u32) {
+        if opp == self.freq[domain].opp_index() {
+            return;
+        }
+        let machine = self.machine;
+        for cpu in machine.freq_domains[domain].cpus.iter() {
+            self.clock(cpu);
+        }
+        self.opp_changed(domain, opp);
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The scheduler's view of a machine.
+
+use crate::face::api::Error;
+use crate::kernel;
+use crate::kernel::Hybrids;
+use crate::kernel::Kernel;
+use crate::kernel::hybrid::hybrids;
+use crate::kernel::itmt::RankedDomains;
+use alight_machine::ItmtDriver;
+use alight_machine::Machine;
+use alight_machine::views::of_machine;
+use alight_policy::Core;
+use alight_policy::Mask;
+use alight_policy::Params;
+use alight_policy::topology;
+use alight_policy::topology::Description;
+use alight_policy::topology::LevelKind;
+/// The scheduler's view of the machine while these CPUs are online.
+pub(crate) fn views(
+    machine: &Machine,
+    kernel: &Kernel,
+    params: &Params,
+    online: Mask,
+) -> Result<Core, Error> {
+    let mut description = of_machine(machine);
+    kernel::views::describe(machine, kernel, &mut description);
+    topology::build_online(&description, params, online)
+        .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
+}
+
+/// What `kernel` makes of the levels of `machine`: which of them follow priorities, and whether
+/// there are clusters.
+pub(crate) fn describe(machine: &Machine, kernel: &kernel::Kernel, description: &mut Description) {
+    let hybrid = machine.core_types.len() > 1;
+    let intel = (machine.itmt.as_ref()).is_some_and(|itmt| itmt.driver == ItmtDriver::IntelPstate);
+    let lacks_clusters = (kernel.balance.itmt).is_some_and(|itmt| itmt.hybrids_lack_clusters);
+    if hybrid && intel && lacks_clusters {
+        description
+            .levels
+            .retain(|level| level.kind != LevelKind::Cluster);
+    }
+    let Some(rules) = rules(machine, kernel) else {
+        return;
+    };
+    for level in &mut description.levels {
+        level.ranked = match level.kind {
+            LevelKind::Smt => rules.domains == RankedDomains::ToCache,
+            LevelKind::Cluster | LevelKind::Cache => true,
+            LevelKind::Package => rules.domains == RankedDomains::AboveCores,
+            LevelKind::Numa { .. } => false,
+        };
+    }
+}
+
+/// The rules by which `kernel` follows the priorities of `machine`, if it does.
+pub(crate) fn rules(machine: &Machine, kernel: &kernel::Kernel) -> Option<kernel::Itmt> {
+    let driver = machine.itmt.as_ref()?.driver;
+    if hybrids(machine, kernel).is_some_and(|hybrids| hybrids != Hybrids::Alike) {
+        return None;
+    }
+    let rules = kernel.balance.itmt?;
+    (driver != ItmtDriver::AmdPstate || rules.amd).then_some(rules)
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is reported of clusters, and of the root domain.
+
+use crate::base::queue::NEVER;
+use crate::face::api::Metric;
+use crate::face::api::snake;
+use crate::layers::Power;
+use crate::layers::World;
+
+impl Power<'_> {
+    /// What clusters and the root domain were; meters are up to date.
+    pub fn by_cluster(&self) -> Vec<Metric> {
+        let all_ns = self.counted_ns().max(1) as f64;
+        let metric = |name: String, unit, value| Metric {
+            name,
+            unit,
+            better: None,
+            value,
+        };
+        let mut metrics = vec![];
+        if self.energy_aware() {
+            let now_is = self.core.root.overutilized != 0;
+            let ns = self.counting.overutilized_ns(now_is, self.now);
+            let percent = 100.0 * ns as f64 / all_ns;
+            metrics.push(metric("overutilized_percent".into(), "percent", percent));
+        }
+        if self.meters.len() < 2 || !self.powered() {
+            return metrics;
+        }
+        for (number, cluster) in self.machine.clusters.iter().enumerate() {
+            let name = snake(&cluster.name);
+            let meter = &self.meters[number];
+            let active = 100.0 * meter.active_ns() as f64 / all_ns;
+            metrics.push(metric(format!("active_{name}_percent"), "percent", active));
+            let runnable = meter.cpus.iter().map(|&cpu| {
+                let view = &self.core.cpus[cpu as usize];
+                let stats = &self.cpus[cpu as usize].stats;
+                let still = u64::from(view.nr_running) * (self.now - stats.runnable_since);
+                (stats.runnable_ns + still) as f64 / all_ns
+            });
+            let mean = runnable.clone().sum::<f64>() / meter.cpus.len() as f64;
+            let most = runnable.fold(0.0, f64::max);
+            metrics.push(metric(format!("runnable_per_cpu_{name}"), "", mean));
+            metrics.push(metric(format!("runnable_most_{name}"), "", most));
+            let first = |domain: usize| self.machine.freq_domains[domain].cpus.first();
+            let here = |domain: &usize| {
+                first(*domain).is_some_and(|cpu| self.cpus[cpu].cluster as usize == number)
+            };
+            let domains = (0..self.freq.len()).filter(here);
+            let changes: u64 = domains.map(|domain| self.freq[domain].changes).sum();
+            let name = format!("frequency_changes_{name}");
+            metrics.push(metric(name, "", changes as f64));
+        }
+        metrics
+    }
+
+    /// Percent of the time that `count` tasks from `first` on ran in which they had a CPU of the
+    /// greatest capacity; nothing where all have the same, or if none ran.
+    pub fn on_biggest_percent(&self, first: u32, count: u32) -> Option<f64> {
+        if (0..self.cpus.len()).all(|cpu| self.is_biggest(cpu)) {
+            return None;
+        }
+        let (mut ran, mut on_biggest) = (0, 0);
+        for task in first as usize..(first + count) as usize {
+            let place = self.counting.places[task].counted(self.ran_ns(task));
+            ran += place.0;
+            on_biggest += place.1;
+        }
+        (ran != 0).then(|| 100.0 * on_biggest as f64 / ran as f64)
+    }
+}
+
+impl World<'_> {
+    /// ms from the start of the counts until the last of `count` tasks from `first` on ran in
+    /// another cluster than before; nothing if one never did.
+    pub fn left_cluster_ms(&self, first: u32, count: u32) -> Option<f64> {
+        let last = self.counting.left_cluster(first, count)?;
+        (last != NEVER).then(|| (last - self.counting.since) as f64 / 1e6)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Calls on channels, told to a sink that wants details.
+
+use crate::layers::Programs;
+use crate::layers::World;
+use crate::program::effect::Effect;
+use crate::world::state::Task;
+use alight_trace::Detail;
+use alight_workload::program::Op;
+
+impl Programs<'_> {
+    /// The current task of `cpu` is in the call `op` on a channel, all of whose cost has passed.
+    #[inline]
+    pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
+        if self.detailed {
+            self.trace_channel(cpu, task, op, 0);
+        }
+    }
+
+    /// `task`, which leaves `cpu`, would go on with the call at its `pc`.
+    #[inline]
+    pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
+        if self.detailed {
+            let Task { pc, units, .. } = self.tasks[task];
+            self.trace_channel(cpu, task, self.ops[pc as usize], units);
+        }
+    }
+
+    /// Tells a call on a channel, of whose cost so many units are left.
+    pub fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
+        let (writes, channel, bytes) = match op {
+            Op::Write { channel, bytes } => (true, channel, bytes),
+            Op::Read { channel, bytes } => (false, channel, bytes),
+            _ => return,
+        };
+        let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
+        let detail = Detail::Call {
+            task: self.task_ref(task as u32),
+            writes,
+            socket: !self.channels[channel as usize].is_pipe(),
+            channel,
+            bytes,
+            work: cost.saturating_sub(left),
+        };
+        self.detail(cpu, detail);
+    }
+}
+
+impl World<'_> {
+    /// The call on a channel of the current task of `cpu` had this effect: is it done?
+    #[inline]
+    pub fn trace_call_end(&mut self, cpu: usize, task: usize, effect: Effect) -> Effect {
+        if self.detailed
+            && effect == Effect::Done
+            && let Op::Write { bytes, .. } | Op::Read { bytes, .. } =
+                self.ops[self.tasks[task].pc as usize]
+        {
+            let detail = Detail::CallEnd {
+                task: self.task_ref(task as u32),
+                bytes,
+                reached_ns: self.reached(cpu),
+            };
+            self.detail(cpu, detail);
+        }
+        effect
+    }
+}

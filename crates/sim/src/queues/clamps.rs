@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Clamps that tasks ask for, within the limits of their group and of the system, and while they are queued.
+
+use crate::kernel::Clamps;
+use crate::layers::Queues;
+use crate::power::uclamp::QueueClamps;
+use crate::power::uclamp_sum::add_up;
+use crate::power::uclamp_sum::summed;
+use alight_policy::abi::task_flag;
+use alight_policy::rq;
+use alight_workload::program::Attributes;
+use alight_workload::program::Workload;
+
+impl Queues<'_> {
+    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
+    /// is what it will be when they begin. Up to 5.8 all tasks are counted
+    /// always, which shows only if one of `workloads` ever clamps.
+    pub fn uclamp_init(&mut self, workloads: &[Workload]) {
+        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
+        for task in 0..self.uclamp_limits.tasks() {
+            self.uclamp_limit(task as u32);
+        }
+        let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
+        let used = match self.kernel.clamps {
+            Clamps::Unknown => false,
+            _ if self.uclamp_limits.used() => true,
+            Clamps::Always => workloads
+                .iter()
+                .any(|w| begun(w) || w.attributes.iter().any(asks)),
+            Clamps::OnceUsed | Clamps::OnceQueued => workloads.iter().any(begun),
+        };
+        self.core.root.uclamp_used = used.into();
+    }
+
+    /// `task` has asked for other clamps, or is in another group or class.
+    pub fn uclamp_limit(&mut self, task: u32) {
+        let limits = &self.power.uclamp_limits;
+        if !limits.used() {
+            return;
+        }
+        let default = match self.is_rt(task) {
+            true => limits.min_rt_default(),
+            false => 0,
+        };
+        let group = self.task_group(task);
+        let view = &mut self.power.world.views[task as usize];
+        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
+    }
+
+    /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
+    /// taken off the queue and put back.
+    pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {
+        if min.is_none() && max.is_none() || self.kernel.clamps == Clamps::Unknown {
+            return;
+        }
+        self.core.root.uclamp_used = 1;
+        self.uclamp_leave(cpu, task);
+        let view = &mut self.views[task as usize];
+        view.uclamp_min = min.unwrap_or(view.uclamp_min);
+        view.uclamp_max = max.unwrap_or(view.uclamp_max);
+        if self.uclamp_limits.used() {
+            self.uclamp_limits.ask(task, min, max);
+            self.uclamp_limit(task);
+        }
+        self.uclamp_join(cpu, task);
+        self.uclamp_joined(cpu, task);
+        if self.clamps_add_up() && !self.is_rt(task) {
+            self.clamps_changed(cpu, task);
+        }
+    }
+
+    /// The current task of `cpu`, a fair one, has other clamps (`sched_setattr`).
+    pub fn clamps_changed(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let world = self.world();
+        let (params, view) = (&world.core.params, &mut world.views[task as usize]);
+        let queue = &mut world.core.cpus[cpu];
+        let changed = rq::update_curr(params, queue, view);
+        if rq::clamps_changed(params, queue, view) || changed {
+            self.cpufreq_update(cpu);
+        }
+    }
+
+    /// Are the sums those of the tasks on the queues?
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn clamped_check(&self) -> Result<(), String> {
+        let params = &self.core.params;
+        if !add_up(params) {
+            return Ok(());
+        }
+        let mut sums = vec![(0i64, 0u64, 0u64); self.cpus.len()];
+        for (id, task) in self.views.iter().enumerate() {
+            if task.flags & task_flag::ON_RQ == 0 || self.is_rt(id as u32) {
+                continue;
+            }
+            let least = task.uclamp_min.min(task.uclamp_max) as i32;
+            if summed(params) && !(least..=1024).contains(&task.pelt.uclamp) {
+                return Err(format!(
+                    "queued task {id} counts {}, its lower clamp is {least}",
+                    task.pelt.uclamp
+                ));
+            }
+            let sum = &mut sums[self.tasks[id].cpu as usize];
+            sum.0 += i64::from(task.pelt.uclamp);
+            if !self.is_delayed(id as u32) {
+                sum.1 += u64::from(task.util_est_uclamp);
+                sum.2 += u64::from(task.util_est_ewma.max(task.util_est_enqueued) | params.est_lsb);
+            }
+        }
+        for (cpu, (sum, clamped, estimates)) in sums.into_iter().enumerate() {
+            let view = &self.core.cpus[cpu];
+            // Where plain estimates are lost, clamped ones are lost with them.
+            let all_there = u64::from(view.util_est_enqueued) == estimates;
+            let lost = all_there && u64::from(view.util_est_uclamp) != clamped;
+            if i64::from(view.cfs.uclamp) != sum || lost {
+                return Err(format!(
+                    "CPU {cpu} sums {} and {} clamped, its tasks {sum} and {clamped}",
+                    view.cfs.uclamp, view.util_est_uclamp
+                ));
+            }
+            if summed(params) && i64::from(view.root_cfs_util_uclamp) < sum {
+                return Err(format!(
+                    "CPU {cpu} has {} clamped, less than the {sum} of its tasks",
+                    view.root_cfs_util_uclamp
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn asks(attributes: &Attributes) -> bool {
+    attributes.uclamp_min.is_some() || attributes.uclamp_max.is_some()
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The count of ticks (`jiffies`). All CPUs tick together, as without `skew_tick`.
+
+use crate::layers::World;
+
+impl World<'_> {
+    /// Ticks since the start of the run.
+    #[inline]
+    pub fn jiffies(&mut self) -> u64 {
+        self.catch_up_ticks();
+        self.jiffy
+    }
+
+    /// The next tick strictly after now. All CPUs tick together, as without `skew_tick`.
+    #[inline]
+    pub fn next_tick(&mut self) -> u64 {
+        self.catch_up_ticks();
+        self.jiffy_end
+    }
+
+    /// Brings the count of ticks to now.
+    #[inline]
+    pub fn catch_up_ticks(&mut self) {
+        if self.now >= self.jiffy_end {
+            let passed = (self.now - self.jiffy_end) / self.tunables.tick + 1;
+            self.jiffy += passed;
+            self.jiffy_end += passed * self.tunables.tick;
+        }
+    }
+}

@@ -54,10 +54,13 @@ pub(crate) use pack::keeps_signals_2013;
 use pull::LoadBalance;
 pub(crate) use rebalance::PeriodicBalance;
 
+use crate::base::layer::stands_on;
 use crate::base::table::Table;
 use crate::base::timeline::NONE;
 use crate::kernel::{Bounds, MisfitStatus};
-use crate::layers::{Queues, World, stands_on};
+use crate::place::Place;
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::occupancy::{Count, Occupancy};
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
 use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
@@ -139,7 +142,7 @@ impl Default for CpuBalance {
 /// a tick.
 #[repr(C)]
 pub(crate) struct Balancer<'a> {
-    queues: Queues<'a>,
+    place: Place<'a>,
     /// Of each CPU.
     balance: Table<CpuBalance>,
     nohz: Nohz,
@@ -149,7 +152,7 @@ pub(crate) struct Balancer<'a> {
     cache_uses: Vec<cache_aware::Use>,
 }
 
-stands_on!(Balancer on Queues: queues);
+stands_on!(Balancer on Place: place);
 
 /// Who runs the CPUs that are balanced: what balancing asks of what stands above it.
 pub(crate) trait Stopper<'a>: DerefMut<Target = Balancer<'a>> + Sized {
@@ -160,16 +163,16 @@ pub(crate) trait Stopper<'a>: DerefMut<Target = Balancer<'a>> + Sized {
 
 impl<'a> Balancer<'a> {
     /// Packing is set up by the buddies of the core; [`Balancer::balance_init`] sets up the rest.
-    pub fn new(queues: Queues<'a>) -> Self {
-        let cpus = vec![CpuBalance::default(); queues.cpus.len()];
+    pub fn new(place: Place<'a>) -> Self {
+        let cpus = vec![CpuBalance::default(); place.cpus.len()];
         Balancer {
             // SAFETY: looked up by numbers of CPUs.
             balance: unsafe { Table::new(cpus) },
-            packing: Packing::new(&queues.core),
+            packing: Packing::new(&place.core),
             nohz: Nohz::default(),
             itmt: Itmt::default(),
             cache_uses: vec![],
-            queues,
+            place,
         }
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Containers and keyed draws that know nothing of a scheduler.
 
-pub(crate) mod queue;
+pub(crate) mod count;
+pub(crate) mod histogram;
+pub(crate) mod layer;
+pub mod queue;
 pub(crate) mod rng;
 pub(crate) mod table;
 pub(crate) mod timeline;

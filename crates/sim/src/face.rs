@@ -3,8 +3,10 @@
 
 pub(crate) mod answers;
 pub(crate) mod api;
+pub(crate) mod changes;
 pub(crate) mod distance;
 pub(crate) mod fault;
 pub(crate) mod feasible;
 pub(crate) mod site;
+pub(crate) mod sysctl;
 pub(crate) mod tally;

@@ -15,6 +15,7 @@ pub(crate) mod sysctl;
 mod table;
 pub(crate) mod tunables;
 pub(crate) mod views;
+pub(crate) mod weight;
 
 pub(crate) use balance::*;
 pub(crate) use eevdf::*;

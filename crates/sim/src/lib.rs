@@ -68,7 +68,6 @@ mod base;
 mod dispatch;
 mod face;
 mod kernel;
-mod layers;
 mod observe;
 mod place;
 mod power;
@@ -80,19 +79,20 @@ mod setup;
 mod testbed;
 mod world;
 
-pub use dispatch::changes::{Action, Change, hotplug_torture};
+pub use base::queue;
 pub use face::answers::{
     Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,
 };
 pub use face::api::*;
+pub use face::changes::Limit;
+pub use face::changes::{Action, Change, hotplug_torture};
 pub use face::distance::Distances;
 pub use face::fault::{AtFault, Fault};
 pub use face::feasible::{about, check_changes, check_governor, clamped_by_range, time};
 pub use face::site::site;
+pub use face::sysctl::{Sysctl, SysctlName};
 pub use face::tally::Tally;
-pub use kernel::sysctl::{Sysctl, SysctlName};
 pub use observe::progress::{WHOLE, messages};
-pub use power::pressure::Limit;
 pub use run::{answers, explain, run, run_telling, task_table};
 pub use setup::caveats::caveats;
 pub use setup::no_effect::without_effect;

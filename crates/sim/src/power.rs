@@ -14,3 +14,168 @@ pub(crate) mod pressure;
 pub(crate) mod smt;
 pub(crate) mod uclamp;
 pub(crate) mod uclamp_sum;
+
+use crate::base::layer::stands_on;
+use crate::base::queue::Queue;
+use crate::base::table::Table;
+use crate::face::api::Error;
+use crate::power::cpufreq::FreqState;
+use crate::power::cpufreq::freq_of;
+use crate::power::cpuidle::{CpuIdle, DomainState, Memory, State, idle_states_of};
+use crate::power::energy::ClusterMeter;
+use crate::power::energy::meters_of;
+use crate::power::irq_time::IrqTime;
+use crate::power::pressure::Pressure;
+use crate::power::smt::Smt;
+use crate::power::uclamp::{Limits, QueueClamps};
+use crate::world::World;
+use alight_machine::{Governor, IdleGovernor};
+
+/// Clocks, idle states, energy, and what takes speed from CPUs.
+#[repr(C)]
+pub(crate) struct Power<'a> {
+    pub world: World<'a>,
+    /// PM QoS: no idle state with a longer wakeup latency, ns.
+    latency_limit_ns: u64,
+    /// Pending change of each frequency domain, then the machine's other events.
+    freq_queue: Queue,
+    freq: Table<FreqState>,
+    /// Clamps of the tasks on each CPU's queue.
+    uclamp: Box<[QueueClamps]>,
+    uclamp_limits: Limits,
+    meters: Table<ClusterMeter>,
+    /// Of each core type.
+    idle_states: Table<Table<State>>,
+    domain_states: Table<Vec<DomainState>>,
+    /// Of each CPU.
+    idle: Table<CpuIdle>,
+    idle_memory: Memory,
+    pressure: Pressure,
+    irq_time: IrqTime,
+    smt: Smt,
+}
+
+stands_on!(Power on World: world);
+
+/// What a run asks of clocks and idle states.
+pub(crate) struct Asked {
+    pub governor: Governor,
+    pub idle_governor: IdleGovernor,
+    /// PM QoS: no idle state with a longer wakeup latency, us.
+    pub latency_limit_us: Option<u64>,
+    /// Limits of frequencies change.
+    pub limited: bool,
+    /// Slots of the machine's events beyond those of its frequency domains.
+    pub slots: usize,
+    pub uclamp_limits: Limits,
+}
+
+impl<'a> Power<'a> {
+    /// The clocks run, all CPUs execute.
+    ///
+    /// # Errors
+    /// The kernel lacks the idle governor.
+    pub fn new(world: World<'a>, asked: Asked) -> Result<Self, Error> {
+        let (machine, nr_cpus) = (world.machine, world.cpus.len());
+        // SAFETY: looked up by numbers of CPUs, as the clamps are.
+        let idle = unsafe { Table::new(vec![CpuIdle::default(); nr_cpus]) };
+        let (idle_states, domain_states) = idle_states_of(machine, world.kernel);
+        let states = world
+            .cpus
+            .iter()
+            .map(|cpu| idle_states[cpu.core_type as usize].len());
+        let idle_memory = Memory::new(asked.idle_governor, &world.kernel.idle, states)
+            .map_err(|why| Error::Refused(format!("{} {why}", world.kernel.name)))?;
+        let mut power = Power {
+            freq_queue: Queue::new(machine.freq_domains.len() + asked.slots),
+            freq: freq_of(&world, asked.governor),
+            uclamp: vec![QueueClamps::default(); nr_cpus].into(),
+            uclamp_limits: asked.uclamp_limits,
+            meters: meters_of(&world),
+            idle_states,
+            domain_states,
+            idle,
+            idle_memory,
+            pressure: Pressure::new(asked.limited, world.core.params.pressure, nr_cpus),
+            irq_time: IrqTime::new(machine.irq_time_accounting, nr_cpus),
+            smt: Smt::new(machine),
+            latency_limit_ns: asked.latency_limit_us.map_or(u64::MAX, |us| us * 1000),
+            world,
+        };
+        power.rates_begin();
+        power.energy_model_init(asked.governor);
+        power.meters_begin();
+        Ok(power)
+    }
+}
+
+impl Power<'_> {
+    /// Do limits of frequencies change in this run?
+    #[inline]
+    pub fn has_pressure(&self) -> bool {
+        self.pressure.used
+    }
+
+    /// Is time in interrupts counted apart?
+    #[inline]
+    pub fn has_irq_time(&self) -> bool {
+        self.irq_time.used
+    }
+
+    /// Do threads of a core slow each other down?
+    #[inline]
+    pub fn has_smt(&self) -> bool {
+        self.smt.used
+    }
+
+    /// How many frequency domains there are: slots of the machine's events from 0 on.
+    pub fn nr_freq_domains(&self) -> usize {
+        self.freq.len()
+    }
+
+    /// The event of the machine in `slot` is due at `at`.
+    pub fn await_machine(&mut self, slot: usize, at: u64) {
+        self.freq_queue.set(slot, at);
+    }
+
+    /// When the machine's next event is due, and its slot.
+    #[inline]
+    pub fn next_of_machine(&self) -> (u64, usize) {
+        self.freq_queue.first()
+    }
+
+    /// The operating point of `domain`, by its index.
+    pub fn opp_index(&self, domain: usize) -> u32 {
+        self.freq[domain].opp_index()
+    }
+
+    /// How often the clock of `domain` changed since counts started.
+    pub fn freq_changes(&self, domain: usize) -> u64 {
+        self.freq[domain].changes
+    }
+
+    /// The meter of a cluster, brought up to date by [`Power::meters_flush`].
+    pub fn meter(&self, cluster: usize) -> &ClusterMeter {
+        &self.meters[cluster]
+    }
+
+    /// The idle state that `cpu` asked for last.
+    pub fn idle_state_asked(&self, cpu: usize) -> usize {
+        self.idle[cpu].state()
+    }
+
+    /// Energy, residency and changes of clocks count from now on.
+    pub fn power_counts_anew(&mut self) {
+        self.meters_flush();
+        self.flush_beside();
+        for meter in &mut self.meters {
+            meter.reset();
+        }
+        for idle in &mut self.idle {
+            idle.forget_residency();
+        }
+        for domain in &mut self.freq {
+            domain.changes = 0;
+        }
+    }
+}

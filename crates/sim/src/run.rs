@@ -2,17 +2,19 @@
 //! The event loop, and the calls that start it.
 
 use crate::base::queue::NEVER;
+use crate::dispatch::Sim;
 use crate::face::answers::{Answers, Decision, Watch};
 use crate::face::api::{Error, Figures, Outcome, Scenario};
 use crate::kernel::Kernel;
 use crate::kernel::hybrid;
-use crate::layers::{Output, Programs, Sim};
 use crate::observe::progress::Goal;
 use crate::observe::results::MeasureSpec;
 use crate::observe::stuck::Stuck;
 use crate::place::explain::{Explainer, Wants};
+use crate::program::Programs;
 use crate::setup::build;
 use crate::setup::drawn;
+use crate::world::Output;
 use crate::world::emit::FIRST_PID;
 use alight_machine::Machine;
 use alight_trace::Sink;
@@ -62,7 +64,8 @@ pub fn run_telling(
     let sink = sink.map(|sink| sink as &mut dyn Sink);
     let (mut sim, measures) = build::build(scenario, output(sink))?;
     if (sim.out.sink.as_deref()).is_some_and(Sink::wants_base_answers) {
-        sim.explainer = Some(Explainer::telling(scenario.scheduler, &sim)?);
+        let explainer = Explainer::telling(scenario.scheduler, &sim)?;
+        sim.explain_by(explainer);
     }
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }
@@ -135,10 +138,11 @@ fn explained(
     let (drawn, seen) = (drawn::workloads(scenario), seen(scenario));
     let scenario = &resolved(scenario, drawn.as_deref(), seen.as_ref());
     let (mut sim, measures) = build::build(scenario, output(None))?;
-    sim.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
+    let explainer = Explainer::new(scenario.scheduler, &sim, watch, wants)?;
+    sim.explain_by(explainer);
     let tell = &|_| ();
     let outcome = simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })?;
-    let explainer = sim.explainer.take().expect("given above");
+    let explainer = sim.explainer().take().expect("given above");
     Ok((outcome, explainer.found()))
 }
 
@@ -183,7 +187,7 @@ fn simulate(
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
     }
-    if let Some(why) = sim.classes.refusal.take() {
+    if let Some(why) = sim.take_refusal() {
         return Err(Error::Refused(why));
     }
     Ok(sim.outcome(scenario, measures, interrupted))
@@ -223,13 +227,14 @@ impl Programs<'_> {
     /// What each workload noted. Those that ended early forgot nothing.
     fn figures(&mut self, workloads: &[Workload]) -> Vec<Figures> {
         let mut first_task = 0;
-        let mut counters = self.counters.iter().copied();
-        let mut marks = self.marks.iter().map(|mark| mark.first.zip(mark.last));
-        let mut tallies = self.instruments.tallies.drain(..);
+        let tallies = self.take_tallies();
+        let mut tallies = tallies.into_iter();
+        let mut counters = self.counters().iter().copied();
+        let mut marks = self.marks().iter().map(|mark| mark.first.zip(mark.last));
         let mut figures = vec![];
-        for (workload, state) in workloads.iter().zip(self.balancer.workloads.iter()) {
+        for (workload, state) in workloads.iter().zip(self.workloads.iter()) {
             figures.push(Figures {
-                over: state.alive == 0 || state.over_at <= self.balancer.now,
+                over: state.alive == 0 || state.over_at <= self.now,
                 first_pid: FIRST_PID + first_task,
                 marks: marks.by_ref().take(workload.marks as usize).collect(),
                 counters: counters.by_ref().take(workload.counters as usize).collect(),
@@ -255,7 +260,7 @@ impl Sim<'_> {
         loop {
             turns += 1;
             let (cpu_time, cpu) = self.queue.first();
-            let (freq_time, slot) = self.freq_queue.first();
+            let (freq_time, slot) = self.next_of_machine();
             let time = cpu_time.min(freq_time);
             if time >= self.ends.next_over && self.ends.next_over < self.end_at {
                 self.cancel_over();

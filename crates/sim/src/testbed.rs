@@ -5,10 +5,11 @@
 //!
 //! The invariants are proved after every event, and no queue's time goes back.
 
-use crate::dispatch::changes::Change;
+use crate::dispatch::Sim;
 use crate::face::api::{Cgroup, Scenario, SystemClamps};
-use crate::kernel::sysctl::{Sysctl, SysctlName};
-use crate::layers::{Output, Sim};
+use crate::face::changes::Change;
+use crate::face::sysctl::{Sysctl, SysctlName};
+use crate::world::Output;
 use alight_machine::{
     Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Machine,
     MachineLevel, MemoryCosts, Opp,
@@ -411,7 +412,7 @@ impl Sim<'_> {
         let mut min_vruntime: Vec<u64> = self.cpus.iter().map(|c| c.fair.min_vruntime).collect();
         loop {
             let (cpu_time, cpu) = self.queue.first();
-            let (freq_time, slot) = self.freq_queue.first();
+            let (freq_time, slot) = self.next_of_machine();
             if cpu_time.min(freq_time) > time {
                 break;
             }
@@ -449,7 +450,7 @@ impl Sim<'_> {
 
     /// First and last passage of mark `id`, ns; it must have been passed.
     pub(crate) fn passed(&self, id: usize) -> (u64, u64) {
-        match (self.marks[id].first, self.marks[id].last) {
+        match (self.marks()[id].first, self.marks()[id].last) {
             (Some(first), Some(last)) => (first, last),
             _ => panic!("mark {id} was not passed by {} ns", self.now),
         }

@@ -15,3 +15,117 @@ pub(crate) mod stats;
 pub(crate) mod timers;
 pub(crate) mod util;
 pub(crate) mod waits;
+
+use crate::base::queue::Queue;
+use crate::base::table::{Table, Tables};
+use crate::base::timeline::Nodes;
+use crate::kernel::Kernel;
+use crate::kernel::tunables::Tunables;
+use crate::world::cost::{CpuCosts, OpCost};
+use crate::world::lifetime::Ends;
+use crate::world::occupancy::Occupancy;
+use crate::world::state::{Cpu, Task, WorkloadState};
+use crate::world::stats::Stats;
+use crate::world::waits::Mutex;
+use alight_machine::Machine;
+use alight_policy::Mask;
+use alight_trace::Sink;
+use alight_workload::program::Op;
+
+/// Output of the run besides its numbers.
+pub(crate) struct Output<'a> {
+    pub sink: Option<&'a mut (dyn Sink + 'a)>,
+    /// First error of the sink.
+    pub error: Option<std::io::Error>,
+    /// From where the wakeup comes that is under way.
+    pub waker: alight_trace::Waker,
+}
+
+/// The placement core, with tables like the others here.
+pub(crate) type Core = alight_policy::Core<Tables>;
+
+/// What all mechanisms share: time, CPUs, tasks, what they execute, and the placement core's view of them.
+/// What every event touches comes first.
+#[repr(C)]
+pub(crate) struct World<'a> {
+    pub now: u64,
+    pub cpus: Table<Cpu>,
+    pub tasks: Table<Task>,
+    /// Views of the tasks, then of each CPU's idle task.
+    pub views: Table<alight_policy::Task>,
+    pub nodes: Nodes,
+    pub ops: Table<Op>,
+    pub op_costs: Table<OpCost>,
+    /// [`crate::world::rounds::lengths`]
+    pub round_lengths: Table<u8>,
+    pub hash: u64,
+    /// Next event of each CPU.
+    pub queue: Queue,
+    pub machine: &'a Machine,
+    /// The rules of the base kernel.
+    pub kernel: &'static Kernel,
+    pub events: u64,
+    /// CPUs below it have done what was due at this very instant.
+    pub acted: usize,
+    /// When the run ends, as far as that is known by now.
+    pub end_at: u64,
+    pub ends: Ends,
+    /// Some task may be of a class above the fair one.
+    pub above_fair: bool,
+    pub check: bool,
+    pub tracing: bool,
+    /// The sink wants load tracking too.
+    pub sampling: bool,
+    /// And what no trace file tells.
+    pub detailed: bool,
+    /// Kernel path costs by kind of CPU.
+    pub costs: Table<CpuCosts>,
+    /// Ticks so far, and when the next one comes.
+    pub jiffy: u64,
+    pub jiffy_end: u64,
+    pub tunables: Tunables,
+    /// What a policy may know, of every CPU.
+    pub core: Core,
+    pub masks: Table<Mask>,
+    pub mutexes: Table<Mutex>,
+    pub workloads: Box<[WorkloadState]>,
+    pub comms: Vec<String>,
+    pub stats: Stats,
+    pub counting: crate::world::counting::Counting,
+    /// Of the run, for what is drawn.
+    pub seed: u64,
+    /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.
+    pub preempted: u64,
+    /// CPUs with two or more runnable tasks.
+    pub overloaded: Mask,
+    pub occupancy: Occupancy,
+    pub hotplug: crate::world::online::Hotplug,
+    pub out: Output<'a>,
+}
+
+impl World<'_> {
+    /// All that the layers above share, to be borrowed in parts.
+    #[inline(always)]
+    pub fn world(&mut self) -> &mut Self {
+        self
+    }
+
+    /// The core's parameters, and the views of a CPU and of a task, to be changed together.
+    #[inline(always)]
+    pub fn rq_and_task(
+        &mut self,
+        cpu: usize,
+        task: u32,
+    ) -> (
+        &alight_policy::Params,
+        &mut alight_policy::Cpu,
+        &mut alight_policy::Task,
+    ) {
+        let core = &mut self.core;
+        (
+            &core.params,
+            &mut core.cpus[cpu],
+            &mut self.views[task as usize],
+        )
+    }
+}

@@ -21,7 +21,7 @@ use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use crate::balance::Balancer;
 use crate::kernel::Judged;
-use crate::layers::World;
+use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 use load_index::LoadIndex;

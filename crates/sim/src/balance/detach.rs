@@ -9,8 +9,9 @@ use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
 use crate::balance::Balancer;
 use crate::base::timeline::NONE;
 use crate::kernel::{DetachLoad, Judged};
-use crate::layers::{Queues, World};
 use crate::power::uclamp::actual_capacity;
+use crate::queues::Queues;
+use crate::world::World;
 use alight_policy::Group;
 use alight_policy::abi::{class, domain_flag};
 
@@ -140,7 +141,7 @@ impl Balancer<'_> {
             && !asym
             && !self.is_ranked(scope)
             && scope.excluded.is_none()
-            && !self.classes.used
+            && !self.has_classes()
         {
             return self.longest_queue(group);
         }

@@ -16,7 +16,8 @@ use super::sums::Sum;
 use crate::balance::Balancer;
 use crate::kernel::tunables::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::occupancy::Count;
 use alight_policy::abi::{NONE, domain_flag};
 use alight_policy::{Group, Mask, nr_idle_scan};
@@ -145,7 +146,7 @@ impl World<'_> {
 impl Queues<'_> {
     /// May other classes, or limits of the clock, take capacity from fair tasks?
     fn capacities_shrink(&self) -> bool {
-        self.classes.used || self.pressure.used
+        self.has_classes() || self.has_pressure()
     }
 }
 
@@ -349,7 +350,7 @@ impl Balancer<'_> {
             min_capacity: g.min_capacity,
             max_capacity: g.max_capacity,
             nr_running: count.nr_running,
-            h_nr_running: match self.classes.used || self.tunables.order == Order::Eevdf {
+            h_nr_running: match self.has_classes() || self.tunables.order == Order::Eevdf {
                 true => self.fair_tasks(scope, group),
                 false => count.nr_running,
             },
@@ -500,9 +501,9 @@ impl Balancer<'_> {
         self.nohz.next_update[own] = now + self.nohz.interval(u64::from(interval));
 
         let child = self.core.groups[own].child;
-        if child == NONE && (self.classes.used || self.pressure.used || self.irq_time.used) {
+        if child == NONE && (self.has_classes() || self.has_pressure() || self.has_irq_time()) {
             self.scale_rt_capacity(scope.dst);
-            if self.pressure.used {
+            if self.has_pressure() {
                 self.note_inversion(scope.dst);
             }
         }

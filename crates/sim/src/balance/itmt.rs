@@ -8,7 +8,7 @@ use super::groups::Scope;
 use crate::balance::Balancer;
 use crate::kernel::views::rules;
 use crate::kernel::{self, Pulls, ThreadPriority};
-use crate::layers::World;
+use crate::world::World;
 use crate::world::occupancy::Count;
 use alight_machine::Machine;
 use alight_policy::abi::domain_flag;

@@ -9,7 +9,7 @@ use crate::balance::{BalanceByIndex, PeriodicBalance};
 use crate::balance::{Balancer, Stopper};
 use crate::base::timeline::NONE;
 use crate::kernel::NohzRound;
-use crate::layers::World;
+use crate::world::World;
 use alight_policy::rq;
 
 /// Refresh blocked load (`NOHZ_STATS_KICK`).
@@ -246,14 +246,14 @@ impl Balancer<'_> {
     pub(super) fn refresh_blocked(&mut self, cpu: usize, now: u64) {
         self.clock(cpu);
         let fair = self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu);
-        let mut others = self.classes.used && self.rt_refresh(cpu);
-        if self.pressure.used {
+        let mut others = self.has_classes() && self.rt_refresh(cpu);
+        if self.has_pressure() {
             others |= self.pressure_refresh(cpu);
         }
-        if self.irq_time.used {
+        if self.has_irq_time() {
             others |= self.irq_signal(cpu, 0);
         }
-        if self.groups.used {
+        if self.has_groups() {
             self.groups_refresh_blocked(cpu);
         }
         let world = self.world();
@@ -449,7 +449,7 @@ impl<'a, T: Stopper<'a>> NohzBalance<'a> for T {}
 
 /// Idle CPUs in the order in which a round of `this` serves them.
 #[cfg(test)]
-pub(super) fn order_of_round(sim: &crate::layers::Sim, this: usize) -> Vec<usize> {
+pub(super) fn order_of_round(sim: &crate::dispatch::Sim, this: usize) -> Vec<usize> {
     let (mut order, mut from) = (vec![], 0);
     while let Some((at, step)) = sim.next_of_round(this, from, sim.nohz.words) {
         from = step + 1;

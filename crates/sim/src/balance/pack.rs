@@ -10,8 +10,8 @@ use super::imbalance::{Imbalance, Migrate};
 use crate::balance::Balancer;
 use crate::base::table::Tables;
 use crate::base::timeline::NONE;
-use crate::layers;
-use crate::layers::World;
+use crate::world;
+use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::{Share, domain_flag, rule};
 use alight_policy::pack::{self, Follow, Search};
@@ -35,18 +35,18 @@ pub(crate) struct Packing {
 }
 
 /// Do the queues of `core` keep the pair of signals of 2013?
-pub(crate) fn keeps_signals_2013(core: &layers::Core) -> bool {
+pub(crate) fn keeps_signals_2013(core: &world::Core) -> bool {
     acts(core) && core.params.pack_pelt == 0
 }
 
 /// Has some CPU a buddy?
-fn acts(core: &layers::Core) -> bool {
+fn acts(core: &world::Core) -> bool {
     core.cpus.iter().any(|cpu| cpu.buddy != NONE)
 }
 
 impl Packing {
     /// The buddies of `core` are new.
-    pub fn new(core: &layers::Core) -> Self {
+    pub fn new(core: &world::Core) -> Self {
         let k = &core.params;
         let acts = acts(core);
         let full = acts && k.pack == rule::PACK_FULL;

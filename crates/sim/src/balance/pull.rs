@@ -9,7 +9,8 @@ use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
 use crate::balance::{Balancer, Stopper};
 use crate::base::timeline::NONE;
 use crate::kernel::{Gate, Judged};
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 

@@ -6,7 +6,7 @@ use super::{Idle, MIGRATION_COST};
 use crate::balance::{BalanceByIndex, LoadBalance};
 use crate::balance::{Balancer, Stopper};
 use crate::kernel::Gate;
-use crate::layers::World;
+use crate::world::World;
 use alight_policy::abi::domain_flag;
 
 impl World<'_> {

@@ -17,7 +17,8 @@ impl Balancer<'_> {
         let (now, built) = (self.jiffies(), self.now);
         if self.core.params.pack != rule::PACK_NONE {
             self.packing = Packing::new(&self.core);
-            self.signals_2013 = keeps_signals_2013(&self.core);
+            let keep = keeps_signals_2013(&self.core);
+            self.keep_signals_2013(keep);
         }
         let groups = self.core.groups.len();
         let online = u64::from(self.hotplug.online.len());

@@ -10,8 +10,8 @@
 use crate::balance::Balancer;
 use crate::base::table::Table;
 use crate::kernel::{Balance, Judged};
-use crate::layers::World;
 use crate::power::uclamp_sum::Weighed;
+use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::Cpu;
 
@@ -88,13 +88,13 @@ impl Balancer<'_> {
             // They fall with time and rise with the tasks' clamps, of which no mark tells.
             self.occupancy.changed = (0..self.cpus.len() as u32).collect();
         }
-        let Balancer { queues, nohz, .. } = self;
+        let Balancer { place, nohz, .. } = self;
         let World {
             core,
             kernel,
             occupancy,
             ..
-        } = queues.world();
+        } = place.world();
         let weighed = Weighed::new(&core.params, core.root.uclamp_used != 0);
         let sums = &mut nohz.sums;
         for word in 0..nohz.words {

@@ -11,9 +11,10 @@ use super::contest::{GroupStats, Kind};
 use super::groups::Scope;
 use super::imbalance::Migrate;
 use super::*;
+use crate::dispatch::Sim;
 use crate::face::api::Scenario;
 use crate::kernel::BALANCE;
-use crate::layers::{Output, Sim};
+use crate::world::Output;
 use crate::world::state::Life;
 use alight_machine::Machine;
 use alight_workload::program::{

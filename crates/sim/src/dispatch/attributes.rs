@@ -2,7 +2,7 @@
 //! A task takes on other attributes while it runs (`sched_setattr`).
 
 use crate::balance::Stopper;
-use crate::layers::Programs;
+use crate::program::Programs;
 use crate::program::effect::Effect;
 use crate::queues::classes::Class;
 
@@ -10,11 +10,11 @@ impl Programs<'_> {
     /// The current task of `cpu` takes on other attributes.
     pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
         self.trace_attributes(cpu, attributes);
-        let new = self.attributes[attributes as usize].clone();
+        let new = self.attributes(attributes).clone();
         if self.tasks[task].logged {
             self.pass_begins(task);
         }
-        if self.classes.used {
+        if self.has_classes() {
             self.set_clamp(task, new.uclamp_min);
             let class = Class::of(&new);
             if class != Class::Fair || new.class.is_some() && self.is_rt(task as u32) {

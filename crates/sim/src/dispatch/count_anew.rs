@@ -2,34 +2,26 @@
 //! Counts start anew in the middle of a run.
 
 use crate::base::treap::NONE;
-use crate::layers::Programs;
+use crate::program::Programs;
 use crate::world::state::Life;
 
 impl Programs<'_> {
     /// Counts start anew: what the mechanism says and what the meters show is of the time from now
     /// on. What workloads measure goes on. Nothing that decides is touched.
     pub fn count_anew(&mut self) {
-        if let Some(explainer) = &mut self.explainer {
+        if let Some(explainer) = self.explainer() {
             explainer.count_anew();
         }
-        self.meters_flush();
-        self.flush_beside();
-        for meter in &mut self.meters {
-            meter.reset();
-        }
+        self.power_counts_anew();
         let now = self.now;
         for cpu in 0..self.cpus.len() {
             let busy_ns = self.busy_ns(cpu);
-            self.idle[cpu].forget_residency();
             let c = &mut self.cpus[cpu];
             c.stats.busy_from = busy_ns;
             c.stats.runnable_ns = 0;
             c.stats.runnable_since = now;
             c.stats.offline_ns = 0;
             c.stats.offline_since = now;
-        }
-        for domain in &mut self.freq {
-            domain.changes = 0;
         }
         self.count_cpu_time_anew();
         self.forget_counts();

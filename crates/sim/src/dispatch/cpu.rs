@@ -5,8 +5,11 @@
 use crate::balance::{NewidleBalance, NohzBalance, PeriodicBalance, Stopper};
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
+use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
-use crate::layers::{Programs, Queues, Sim, World};
+use crate::program::Programs;
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::state::{Life, Phase};
 use alight_trace::{Interrupt, PrevState};
 
@@ -43,7 +46,7 @@ impl Queues<'_> {
     /// is still runnable.
     #[inline]
     pub fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
-        if self.classes.used {
+        if self.has_classes() {
             self.pick_class(cpu, stays)
         } else {
             self.pick_fair(cpu, stays)
@@ -78,7 +81,7 @@ impl Programs<'_> {
         self.charge(cpu, tick);
         self.stats.ticks += 1;
         self.clock(cpu);
-        if self.pressure.used {
+        if self.has_pressure() {
             self.pressure_refresh(cpu);
         }
         // Who was told to give way has had a tick's time for it (`sched_tick`).
@@ -109,7 +112,7 @@ impl Programs<'_> {
             (c.need_resched, c.resched_lazy) = (false, false);
             self.tasks[prev as usize].yielded = false;
             self.picked_again(cpu);
-            if self.classes.used {
+            if self.has_classes() {
                 self.switched_rt(cpu);
             }
             return;
@@ -124,7 +127,7 @@ impl Programs<'_> {
         let c = &mut self.cpus[cpu];
         (c.need_resched, c.resched_lazy) = (false, false);
         let state = self.leave_current(cpu, prev, stays);
-        if self.groups.used {
+        if self.has_groups() {
             self.switch_groups(cpu, next);
         }
         if self.is_rt(next) {
@@ -138,7 +141,7 @@ impl Programs<'_> {
         if next == NONE {
             self.go_idle(cpu);
         }
-        if self.classes.used {
+        if self.has_classes() {
             self.switched_rt(cpu);
         }
     }
@@ -186,7 +189,7 @@ impl Programs<'_> {
     fn run(&mut self, cpu: usize, task: u32) {
         self.core.cpus[cpu].curr_is_idle = 0;
         self.idle_task_left(cpu);
-        if self.classes.served {
+        if self.has_servers() {
             self.server_idles(cpu, false);
         }
         self.cpus[cpu].phase = Phase::Running;
@@ -241,11 +244,11 @@ impl<'a> Stopper<'a> for Programs<'a> {
         } else {
             self.detach_task(src, task);
         }
-        if self.classes.used {
+        if self.has_classes() {
             self.pull_rt(src);
         }
         let next = self.pick_next(src, false);
-        if self.groups.used {
+        if self.has_groups() {
             self.switch_groups(src, next);
         }
         if self.is_rt(next) {
@@ -303,7 +306,7 @@ impl Sim<'_> {
     pub fn interrupts(&mut self, cpu: usize) {
         let charged = self.cpus[cpu].steal;
         self.handle_interrupts(cpu);
-        if self.irq_time.used {
+        if self.has_irq_time() {
             let charged = self.cpus[cpu].steal - charged;
             self.spent_in_irq(cpu, charged);
         }
@@ -321,7 +324,7 @@ impl Sim<'_> {
             if self.replay.devices.interrupt() {
                 self.device_interrupts(cpu);
             }
-            if self.classes.used {
+            if self.has_classes() {
                 self.asked_to_push(cpu);
             }
             if std::mem::take(&mut self.cpus[cpu].balance_kicked) {

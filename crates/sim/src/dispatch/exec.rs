@@ -8,11 +8,14 @@ mod sleep;
 use crate::base::queue::NEVER;
 use crate::base::rng::{Purpose, below};
 use crate::base::timeline::NONE;
-use crate::layers::{Programs, Queues, Sim, World};
+use crate::dispatch::Sim;
+use crate::place::Place;
+use crate::program::Programs;
+use crate::world::World;
 use crate::world::cost::OpCost;
 use crate::world::state::Call;
 use crate::world::state::Life;
-use alight_workload::program::{Deal, LOOP_SLOTS, Op};
+use alight_workload::program::{LOOP_SLOTS, Op};
 pub(crate) use sleep::TIMER_SLACK;
 
 /// Operations of one task in one instant that are taken for a loop without end.
@@ -84,7 +87,7 @@ impl World<'_> {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
         if self.tasks[task].children == 0 {
             return Effect::Done;
@@ -95,13 +98,6 @@ impl Queues<'_> {
 }
 
 impl Programs<'_> {
-    /// A task passes a time mark.
-    pub fn pass_mark(&mut self, mark: u32) {
-        let mark = &mut self.marks[mark as usize];
-        mark.first.get_or_insert(self.balancer.now);
-        mark.last = Some(self.balancer.now);
-    }
-
     /// Sets what the operation at `pc` costs; true if that takes time.
     ///
     /// Work has no effect of its own: it is one segment with the operation
@@ -345,7 +341,7 @@ impl Sim<'_> {
                 before,
                 after,
             } => {
-                let holds = self.now < self.instruments.stamps[until as usize];
+                let holds = self.before_stamp(until);
                 let attributes = if holds { before } else { after };
                 self.set_attributes(cpu, task, attributes)
             }
@@ -353,7 +349,7 @@ impl Sim<'_> {
                 self.tasks[child as usize].parent = task as u32;
                 self.tasks[task].children += 1;
                 self.inherit_flips(task, child as usize);
-                if self.groups.used {
+                if self.has_groups() {
                     self.inherit_group(task as u32, child);
                 }
                 self.start(cpu, child);
@@ -375,28 +371,9 @@ impl Sim<'_> {
             Op::LoopEnd { slot, begin } => self
                 .loop_end(task, slot, begin)
                 .map_or(Effect::Done, Effect::Jump),
-            Op::Take { deal, done } => {
-                let Deal {
-                    counter,
-                    modulo,
-                    limit,
-                    until_ns,
-                } = self.deals[deal as usize];
-                let start = self.workloads[self.tasks[task].workload as usize].start;
-                let count = &mut self.programs.counters[counter as usize];
-                if *count >= limit || self.programs.balancer.now - start >= until_ns {
-                    return Effect::Jump(done);
-                }
-                self.programs.balancer.tasks[task].register = if modulo == 0 {
-                    *count as u32
-                } else {
-                    (*count % u64::from(modulo)) as u32
-                };
-                *count += 1;
-                Effect::Done
-            }
+            Op::Take { deal, done } => self.take(task, deal, done),
             Op::Count { counter } => {
-                self.counters[counter as usize] += 1;
+                self.count_one(counter);
                 Effect::Done
             }
             Op::Pass {
@@ -405,7 +382,7 @@ impl Sim<'_> {
                 computes,
                 cumulative_slack,
             } => {
-                self.counters[counter as usize] += 1;
+                self.count_one(counter);
                 self.pass_ends(task, computes, cumulative_slack);
                 Effect::Done
             }

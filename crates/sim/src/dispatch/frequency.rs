@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A change of a clock that was asked for takes effect.
 
-use crate::layers::Queues;
 use crate::power::cpufreq::Change;
+use crate::queues::Queues;
 
 impl Queues<'_> {
     /// The pending change of `domain` is due.
@@ -21,7 +21,7 @@ impl Queues<'_> {
 
     /// The clock of `domain` changes now.
     pub fn set_opp(&mut self, domain: usize, opp: u32) {
-        if opp == self.freq[domain].opp_index() {
+        if opp == self.opp_index(domain) {
             return;
         }
         let machine = self.machine;

@@ -17,9 +17,12 @@
 use crate::balance::Balancer;
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
+use crate::dispatch::Sim;
 use crate::kernel::tunables::Tunables;
 use crate::kernel::views::views;
-use crate::layers::{Programs, Queues, Sim, World};
+use crate::program::Programs;
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::state::{Life, Phase};
 use alight_policy::abi::rule;
 
@@ -113,7 +116,7 @@ impl Balancer<'_> {
         self.clock(cpu);
         self.cpufreq_cpus_changed(cpu);
         self.online_changed(self.hotplug.online.len() as usize);
-        if self.classes.used {
+        if self.has_classes() {
             self.rt_online(cpu);
         }
         // The thread that brought it up has just gone to sleep.
@@ -193,15 +196,15 @@ impl Sim<'_> {
         self.hotplug.online.remove(cpu as u32);
         self.cpus[cpu].stats.offline_since = self.now;
         self.online_changed(before as usize);
-        if self.classes.served {
+        if self.has_servers() {
             self.server_offline(cpu);
         }
-        if self.classes.used {
+        if self.has_classes() {
             self.rt_offline(cpu);
         }
         self.stop_executing(cpu);
         self.move_tasks_away(cpu);
-        if self.classes.used {
+        if self.has_classes() {
             self.move_throttled_away(cpu);
         }
         self.groups_offline(cpu);

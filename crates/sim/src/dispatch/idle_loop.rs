@@ -5,11 +5,11 @@ use crate::balance::Balancer;
 use crate::balance::NohzBalance;
 use crate::base::queue::NEVER;
 use crate::base::treap::NONE;
-use crate::layers::Power;
-use crate::layers::Programs;
-use crate::layers::Queues;
-use crate::layers::Sim;
-use crate::layers::World;
+use crate::dispatch::Sim;
+use crate::power::Power;
+use crate::program::Programs;
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::state::Phase;
 
 impl Balancer<'_> {
@@ -80,7 +80,7 @@ impl Queues<'_> {
     /// The idle task becomes current on `cpu`.
     pub fn clock_goes_idle(&mut self, cpu: usize) {
         let others = self.rt_util_sum(cpu);
-        if self.classes.served {
+        if self.has_servers() {
             self.server_idles(cpu, true);
         }
         self.pack_update_signals(cpu);

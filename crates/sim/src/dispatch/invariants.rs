@@ -6,7 +6,7 @@ use crate::balance::Balancer;
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
 use crate::face::api::Error;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use crate::world::state::{Life, Phase};
 use alight_policy::abi::task_flag;
 
@@ -27,7 +27,7 @@ impl Queues<'_> {
         if let Some(what) = self.server_check(cpu) {
             return Some(what);
         }
-        if self.classes.used
+        if self.has_classes()
             && let Some(what) = self.rt_check(cpu)
         {
             return Some(what);

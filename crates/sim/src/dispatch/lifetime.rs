@@ -2,8 +2,8 @@
 //! The durations of workloads pass, and workloads start.
 
 use crate::base::queue::NEVER;
-use crate::layers::Programs;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
+use crate::program::Programs;
 
 impl Programs<'_> {
     /// The duration of some workload passes now, and the run goes on.

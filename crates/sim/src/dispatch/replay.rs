@@ -44,7 +44,8 @@ mod device;
 mod room;
 
 use crate::base::timeline::NONE;
-use crate::layers::{Queues, Sim};
+use crate::dispatch::Sim;
+use crate::place::Place;
 use crate::program::effect::Effect;
 use crate::world::state::Life;
 use alight_trace::Waker;
@@ -160,7 +161,7 @@ impl Gate {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     /// Wakes `task` from `cpu`. The code of a wakeup stands here once for all replays.
     #[inline(never)]
     fn wake_apart(&mut self, by: Waker, cpu: usize, task: u32, sync: bool) {

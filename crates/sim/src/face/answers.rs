@@ -6,7 +6,7 @@
 //! All figures of a choice are of the instant at which it was made. What the other
 //! choice would have led to, no single run can know.
 
-use crate::world::stats::Histogram;
+use crate::base::histogram::Histogram;
 use alight_policy::{Answer, Note, STEPS};
 
 /// Which decisions to explain.
@@ -179,6 +179,18 @@ pub struct Latency {
     pub p99_us: f64,
 }
 
+impl Latency {
+    /// Of these durations.
+    pub(crate) fn of(waits: &Histogram) -> Self {
+        Latency {
+            samples: waits.samples(),
+            mean_us: waits.mean_us().unwrap_or_default(),
+            p50_us: waits.quantile_us(500).unwrap_or_default(),
+            p99_us: waits.quantile_us(990).unwrap_or_default(),
+        }
+    }
+}
+
 impl SideSums {
     fn add(&mut self, choice: &Choice, prev_cpu: u32) {
         let (answer, cpu) = (&choice.answer, &choice.cpu);
@@ -292,7 +304,7 @@ impl Tally {
 fn row((step, gathered): (u32, Gathered)) -> Row {
     let [mut all, mut other] = gathered.sums;
     for (sums, latency) in [&mut all, &mut other].into_iter().zip(&gathered.latency) {
-        sums.latency = latency.summary();
+        sums.latency = Latency::of(latency);
     }
     Row {
         step,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What goes into a simulation and what comes out of it.
 
-use crate::dispatch::changes::Change;
+use crate::face::changes::Change;
+use crate::face::sysctl::Sysctl;
 use crate::face::tally::Tally;
-use crate::kernel::sysctl::Sysctl;
 use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
 use alight_workload::program::{Better, Workload};
@@ -91,10 +91,7 @@ pub struct Cgroup {
 }
 
 /// Weight of a new cgroup (`CGROUP_WEIGHT_DFL`).
-const DEFAULT_WEIGHT: u32 = 100;
-/// Least and greatest `tg->shares`, not scaled (`MIN_SHARES`, `MAX_SHARES`).
-const SHARES: (u32, u32) = (2, 1 << 18);
-
+pub(crate) const DEFAULT_WEIGHT: u32 = 100;
 impl Cgroup {
     /// A group as `mkdir` makes it.
     pub fn new(name: &str) -> Self {
@@ -104,16 +101,6 @@ impl Cgroup {
             idle: false,
             uclamp_min: 0,
             uclamp_max: 1024,
-        }
-    }
-
-    /// `tg->shares` in units of nice 0's 1024 (`sched_weight_from_cgroup`,
-    /// `sched_group_set_idle`).
-    pub(crate) fn shares(&self) -> u32 {
-        match self.idle {
-            true => crate::queues::fair::IDLE_WEIGHT,
-            false => ((self.weight * 1024 + DEFAULT_WEIGHT / 2) / DEFAULT_WEIGHT)
-                .clamp(SHARES.0, SHARES.1),
         }
     }
 

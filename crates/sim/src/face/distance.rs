@@ -3,7 +3,7 @@
 //! within its last-level cache, within its node, or farther. It is told by the hardware that the
 //! machine file describes; scheduling domains, which hotplug builds anew, have no part in it.
 
-use crate::world::stats::Count;
+use crate::base::count::Count;
 use alight_machine::{Cpu, Machine};
 use std::collections::BTreeSet;
 

@@ -4,8 +4,8 @@
 //! value that can only be a slip, such as MHz where kHz are meant, is refused with what
 //! there is.
 
-use crate::dispatch::changes::{Action, Change};
 use crate::face::api::Error;
+use crate::face::changes::{Action, Change};
 use alight_machine::{CpuSet, FreqDomain, Governor, Machine};
 
 /// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.

@@ -3,84 +3,9 @@
 //! each checked by the kernel against what the others are by then.
 
 use crate::face::api::{Error, SystemClamps};
+use crate::face::sysctl::Sysctl;
+use crate::face::sysctl::SysctlName;
 use crate::kernel::{Clamps, Fair, Kernel, Throttle};
-
-/// A sysctl with the value that is written to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sysctl {
-    /// Which.
-    pub name: SysctlName,
-    /// What is written.
-    pub value: i64,
-}
-
-/// The sysctls that are modelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SysctlName {
-    /// `sched_util_clamp_min`: no lower clamp is above it, 0 to 1024 (from Linux 5.3 on).
-    UtilClampMin,
-    /// `sched_util_clamp_max`: no upper clamp is above it, 0 to 1024 (from Linux 5.3 on).
-    UtilClampMax,
-    /// `sched_util_clamp_min_rt_default`: lower clamp of real-time tasks that ask for none, 0 to 1024
-    /// (from Linux 5.8 on).
-    UtilClampMinRtDefault,
-    /// `sched_rt_period_us`: the period of [`SysctlName::RtRuntimeUs`], us.
-    RtPeriodUs,
-    /// `sched_rt_runtime_us`: how long real-time tasks may run in each period and CPU, us; -1: always.
-    /// From Linux 6.12 on it only limits what SCHED_DEADLINE admits.
-    RtRuntimeUs,
-    /// `sched_base_slice_ns`: slice of a fair task that asked for none, ns (from Linux 6.6 on; a file of
-    /// debugfs, `sched/base_slice_ns`).
-    BaseSliceNs,
-}
-
-const NAMES: [(&str, SysctlName); 6] = [
-    ("sched_util_clamp_min", SysctlName::UtilClampMin),
-    ("sched_util_clamp_max", SysctlName::UtilClampMax),
-    (
-        "sched_util_clamp_min_rt_default",
-        SysctlName::UtilClampMinRtDefault,
-    ),
-    ("sched_rt_period_us", SysctlName::RtPeriodUs),
-    ("sched_rt_runtime_us", SysctlName::RtRuntimeUs),
-    ("sched_base_slice_ns", SysctlName::BaseSliceNs),
-];
-
-impl SysctlName {
-    /// As users type it.
-    pub fn as_str(self) -> &'static str {
-        let named = NAMES.iter().find(|(_, name)| *name == self);
-        named.map_or("", |(text, _)| text)
-    }
-}
-
-impl std::str::FromStr for Sysctl {
-    type Err = String;
-
-    /// `NAME=VALUE`, with or without `kernel.` before it. Whether a kernel takes it shows when a run is
-    /// built.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = || {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!(
-                "expected one of {}, like {}=512",
-                names.join(", "),
-                names[0]
-            )
-        };
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(format!("it has no value; {}", known()));
-        };
-        let name = name.strip_prefix("kernel.").unwrap_or(name);
-        let Some((_, name)) = NAMES.iter().find(|(known, _)| *known == name) else {
-            return Err(format!("'{name}' is not modelled; {}", known()));
-        };
-        match value.parse() {
-            Ok(value) => Ok(Sysctl { name: *name, value }),
-            Err(_) => Err(format!("'{value}' is no whole number; {}", known())),
-        }
-    }
-}
 
 /// Time of real-time tasks, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

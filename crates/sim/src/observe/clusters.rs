@@ -4,8 +4,8 @@
 use crate::base::queue::NEVER;
 use crate::face::api::Metric;
 use crate::face::api::snake;
-use crate::layers::Power;
-use crate::layers::World;
+use crate::power::Power;
+use crate::world::World;
 
 impl Power<'_> {
     /// What clusters and the root domain were; meters are up to date.
@@ -24,12 +24,12 @@ impl Power<'_> {
             let percent = 100.0 * ns as f64 / all_ns;
             metrics.push(metric("overutilized_percent".into(), "percent", percent));
         }
-        if self.meters.len() < 2 || !self.powered() {
+        if self.machine.clusters.len() < 2 || !self.powered() {
             return metrics;
         }
         for (number, cluster) in self.machine.clusters.iter().enumerate() {
             let name = snake(&cluster.name);
-            let meter = &self.meters[number];
+            let meter = self.meter(number);
             let active = 100.0 * meter.active_ns() as f64 / all_ns;
             metrics.push(metric(format!("active_{name}_percent"), "percent", active));
             let runnable = meter.cpus.iter().map(|&cpu| {
@@ -46,8 +46,8 @@ impl Power<'_> {
             let here = |domain: &usize| {
                 first(*domain).is_some_and(|cpu| self.cpus[cpu].cluster as usize == number)
             };
-            let domains = (0..self.freq.len()).filter(here);
-            let changes: u64 = domains.map(|domain| self.freq[domain].changes).sum();
+            let domains = (0..self.nr_freq_domains()).filter(here);
+            let changes: u64 = domains.map(|domain| self.freq_changes(domain)).sum();
             let name = format!("frequency_changes_{name}");
             metrics.push(metric(name, "", changes as f64));
         }

@@ -3,7 +3,7 @@
 //! estimate from what the programs say, of which no result depends.
 
 use crate::base::queue::NEVER;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use alight_workload::program::{Op, Program, Workload};
 
 /// A whole run; its parts are counted in millionths.
@@ -56,11 +56,11 @@ impl Goal {
 
     /// How much of the run is done, in millionths; `None`: nothing says when it ends.
     pub fn done(&self, sim: &Sim<'_>) -> Option<u32> {
-        let messages = (self.messages).map(|all| share(sim.messages_written(), all));
+        let messages = (self.messages).map(|all| share(messages_written(sim), all));
         let takes = self.takes.iter().map(|take| {
             let start = sim.workloads[take.workload].start;
             let time = sim.now.saturating_sub(start);
-            let dealt = sim.counters[take.counter];
+            let dealt = sim.counters()[take.counter];
             share(dealt, take.limit).max(share(time, take.until_ns))
         });
         // All of it has to be done, unless the time is over before.
@@ -68,6 +68,11 @@ impl Goal {
         let time = (sim.end_at < NEVER - 1).then(|| share(sim.now, sim.end_at));
         work.max(time)
     }
+}
+
+/// Messages that tasks wrote since the run began.
+fn messages_written(sim: &Sim<'_>) -> u64 {
+    sim.counting.messages_before.reported() + sim.stats.messages.reported()
 }
 
 fn share(done: u64, all: u64) -> u32 {

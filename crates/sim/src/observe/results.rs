@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What is reported of a run: why its results are what they are, and what its workloads measured.
 
+use crate::base::count::Count;
 use crate::face::api::Metric;
-use crate::layers::Power;
-use crate::layers::Programs;
-use crate::layers::World;
-use crate::world::stats::Count;
+use crate::power::Power;
+use crate::program::Programs;
+use crate::world::World;
 use alight_policy::STEPS;
 use alight_policy::abi::class;
 use alight_workload::program::Better;
@@ -121,7 +121,7 @@ impl Power<'_> {
             all.push(percent("to_sched_idle_percent", s.to_sched_idle, searches));
             all.push(percent("to_busy_percent", s.to_busy, searches));
         }
-        if self.smt.used {
+        if self.has_smt() {
             all.push(percent(
                 "beside_sibling_percent",
                 s.beside_ns,
@@ -158,17 +158,17 @@ impl Programs<'_> {
     }
 
     pub fn measure(&self, source: MeasureSource) -> Option<f64> {
-        let histogram = |id: u32| &self.histograms[id as usize];
+        let histogram = |id: u32| self.histogram(id);
         Some(match source {
             MeasureSource::Elapsed { from, to } => {
-                let (from, to) = (self.marks[from as usize], self.marks[to as usize]);
+                let (from, to) = (self.marks()[from as usize], self.marks()[to as usize]);
                 to.last?.saturating_sub(from.first?) as f64 / 1e9
             }
             MeasureSource::SinceStart { workload, to } => {
                 let start = self.workloads[workload as usize].start;
-                self.marks[to as usize].last?.saturating_sub(start) as f64 / 1e9
+                self.marks()[to as usize].last?.saturating_sub(start) as f64 / 1e9
             }
-            MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
+            MeasureSource::Counter { counter } => self.counted(counter) as f64,
             MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us()?,
             MeasureSource::HistogramMax { histogram: id } => histogram(id).max_us()?,
             MeasureSource::HistogramMin { histogram: id } => histogram(id).min_us()?,
@@ -178,11 +178,11 @@ impl Programs<'_> {
                 per_mille,
             } => histogram(id).quantile_us(per_mille)?,
             MeasureSource::TallyPercentile { tally, per_mille } => {
-                let tally = &self.instruments.tallies[tally as usize];
+                let tally = &self.tallies()[tally as usize];
                 tally.percentile(per_mille)?.0 as f64
             }
             MeasureSource::TallySorted { tally, per_mille } => {
-                let tally = &self.instruments.tallies[tally as usize];
+                let tally = &self.tallies()[tally as usize];
                 tally.sorted(per_mille)? as f64
             }
             MeasureSource::LeftCluster { first, count } => self.left_cluster_ms(first, count)?,
@@ -193,14 +193,14 @@ impl Programs<'_> {
                 return None;
             }
             MeasureSource::CounterPerSecond { counter, seconds } => {
-                self.counters[counter as usize] as f64 / f64::from(seconds)
+                self.counted(counter) as f64 / f64::from(seconds)
             }
             MeasureSource::CounterPercent { counter, of } => {
-                let of = self.counters[of as usize];
+                let of = self.counted(of);
                 if of == 0 {
                     return None;
                 }
-                100.0 * self.counters[counter as usize] as f64 / of as f64
+                100.0 * self.counted(counter) as f64 / of as f64
             }
             MeasureSource::Lifetime { workload } => self.lifetime_s(workload)?,
             MeasureSource::Logged { log, what } => self.logged(log, what)?,

@@ -4,9 +4,9 @@
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
+use crate::dispatch::Sim;
 use crate::face::api::Error;
 use crate::face::feasible::about;
-use crate::layers::Sim;
 use crate::world::state::Life;
 use alight_workload::Workload;
 use alight_workload::program::Op;
@@ -136,7 +136,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
     /// What a sleeping task waits for.
     fn what(&self, task: usize, workload: &Workload, first: First) -> String {
         let (t, names) = (&self.sim.tasks[task], &workload.names);
-        if let Some(nth) = self.sim.replay.sleeps_in(task) {
+        if let Some(nth) = self.sim.replay().sleeps_in(task) {
             return self.for_wakeup(task - first.task, nth, workload, first);
         }
         if self.slept(task) {
@@ -169,7 +169,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
             Op::Wake { task, nth, .. } => format!(
                 "waits until {} begins its {nth}. await; it has begun {}",
                 self.name(task as usize),
-                self.sim.replay.begun(task as usize)
+                self.sim.replay().begun(task as usize)
             ),
             Op::Call { .. } => "waits for an answer".to_owned(),
             Op::Serve { .. } => "waits for a caller".to_owned(),
@@ -214,7 +214,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
 
     /// Who comes to the barrier too, and has left, is why it does not open.
     fn at_barrier(&self, barrier: u32, workload: &Workload, first: First) -> String {
-        let b = &self.sim.barriers[(barrier + first.barrier) as usize];
+        let b = self.sim.barrier_state(barrier + first.barrier);
         let comes = |program: u32| {
             let ops = &workload.programs[program as usize].ops;
             ops.contains(&Op::Barrier { barrier })

@@ -20,9 +20,9 @@ use crate::base::timeline::NONE;
 use crate::face::answers::{Answers, Choice, Counted, CpuState, Decision, Distance, Tally, Watch};
 use crate::face::api::Error;
 use crate::kernel::views::views;
-use crate::layers;
-use crate::layers::{Queues, Sim};
+use crate::place::Place;
 use crate::power::uclamp_sum;
+use crate::world;
 use crate::world::util::cpu_util;
 use alight_policy::abi::task_flag;
 use alight_policy::scheduler::Feature;
@@ -76,10 +76,10 @@ enum Waiting {
 impl Explainer {
     pub fn new(
         scheduler: &Scheduler,
-        sim: &Sim<'_>,
+        place: &Place<'_>,
         watch: &Watch,
         wants: Wants,
-    ) -> Result<Box<Self>, Error> {
+    ) -> Result<Self, Error> {
         let (_, features) = scheduler.parts();
         let mut schedulers = vec![scheduler.base_alone()];
         if features.len() > 1 {
@@ -87,27 +87,27 @@ impl Explainer {
         }
         let core = |other: Scheduler| {
             let params = Params {
-                scan_cpu_ns: sim.core.params.scan_cpu_ns,
+                scan_cpu_ns: place.core.params.scan_cpu_ns,
                 ..other.params
             };
-            views(sim.machine, sim.kernel, &params, sim.hotplug.online)
+            views(place.machine, place.kernel, &params, place.hotplug.online)
         };
-        Ok(Box::new(Explainer {
+        Ok(Explainer {
             watch: watch.clone(),
             wants,
             features,
             others: schedulers.into_iter().map(core).collect::<Result<_, _>>()?,
-            online: sim.hotplug.online,
+            online: place.hotplug.online,
             notes: Vec::with_capacity(MAX_NOTES),
             decisions: vec![],
             tally: Tally::default(),
-            waiting: vec![Waiting::Nowhere; sim.tasks.len()],
-        }))
+            waiting: vec![Waiting::Nowhere; place.tasks.len()],
+        })
     }
 
     /// Tells the run's sink what the base would have answered to each question.
-    pub fn telling(scheduler: &Scheduler, sim: &Sim<'_>) -> Result<Box<Self>, Error> {
-        Explainer::new(scheduler, sim, &ALL, Wants::Told)
+    pub fn telling(scheduler: &Scheduler, place: &Place<'_>) -> Result<Self, Error> {
+        Explainer::new(scheduler, place, &ALL, Wants::Told)
     }
 
     /// Counts start anew, and decisions with them.
@@ -156,7 +156,7 @@ impl Explainer {
     }
 
     /// Asks the run's own core, with each candidate written down if it will be shown.
-    pub fn ask(&mut self, core: &mut layers::Core, wakeup: Wakeup<'_>) -> Answer {
+    pub fn ask(&mut self, core: &mut world::Core, wakeup: Wakeup<'_>) -> Answer {
         match self.wants {
             Wants::Decisions(_) => core.explain(wakeup, &mut self.notes),
             Wants::Answers | Wants::Told => core.select(wakeup),
@@ -164,7 +164,7 @@ impl Explainer {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     /// `task` runs, so long after it was woken.
     #[inline]
     pub fn explain_ran(&mut self, task: u32, latency_ns: u64) {
@@ -195,7 +195,7 @@ impl Queues<'_> {
         };
         let idle_state = (running.is_none() && view.exit_latency != NONE).then(|| {
             let states = &self.machine.core_types[machine.core_type].idle_states;
-            let state = states.get(self.idle[cpu].state());
+            let state = states.get(self.idle_state_asked(cpu));
             let name = state.map_or("idle loop", |state| state.name.as_str());
             (name.to_owned(), view.exit_latency)
         });
@@ -287,7 +287,7 @@ impl Queues<'_> {
     #[inline]
     pub fn explain_unasked(&mut self, task: u32) {
         let other_class = self.is_rt(task);
-        let world = &self.power.world;
+        let world = &self.queues.power.world;
         let Some(explainer) = &mut self.explainer else {
             return;
         };
@@ -301,7 +301,7 @@ impl Queues<'_> {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     /// Is this decision looked at? Then the others' views are what those of the run are.
     #[inline]
     pub fn explains(&mut self, task: u32, kind: Kind) -> bool {

@@ -6,7 +6,9 @@
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
 use crate::kernel::{IdleEnds, WakeList};
-use crate::layers::{Power, Queues, World};
+use crate::place::Place;
+use crate::power::Power;
+use crate::world::World;
 use crate::world::state::Life;
 use alight_policy::abi::task_flag;
 use alight_policy::{Answer, Kind, Wakeup, rq};
@@ -160,7 +162,7 @@ impl Power<'_> {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     /// Asks for a CPU (`select_task_rq`).
     #[inline(always)]
     fn select(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
@@ -173,7 +175,7 @@ impl Queues<'_> {
 
     /// Asks the policy, which sees loads as the CPUs' own queues do.
     fn ask(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
-        if !self.groups.used {
+        if !self.has_groups() {
             return self.ask_core(cpu, task, sync, kind);
         }
         let tasks = [task as usize, self.current_view(cpu)];
@@ -192,10 +194,8 @@ impl Queues<'_> {
         self.rq_clock(cpu);
         let explained = self.explains(task, kind);
         let current = self.current_view(cpu);
-        let Queues {
-            power, explainer, ..
-        } = self;
-        let world = &mut power.world;
+        let Place { queues, explainer } = self;
+        let world = &mut queues.power.world;
         let Ok([view, waker]) = world.views.get_disjoint_mut([task as usize, current]) else {
             unreachable!("a task does not wake itself")
         };
@@ -426,7 +426,7 @@ impl Queues<'_> {
         let task = self.cpus[cpu].curr;
         self.views[task as usize].flags |= task_flag::EXITING;
         self.leave_queue(cpu, task);
-        if self.classes.used {
+        if self.has_classes() {
             self.class_exits(task);
         }
         self.trace_exit(cpu, task);

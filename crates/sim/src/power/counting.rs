@@ -2,7 +2,7 @@
 //! What is counted of where tasks ran, and for how long, up to now.
 
 use crate::base::treap::NONE;
-use crate::layers::Power;
+use crate::power::Power;
 use alight_trace::Event;
 use alight_trace::PrevState;
 

@@ -17,10 +17,11 @@
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::kernel::{Hold, RateLimit};
-use crate::layers::Power;
+use crate::power::Power;
 use crate::power::demand::Demand;
 use crate::power::energy_model;
 use crate::power::pressure::Limits;
+use crate::world::World;
 use crate::world::state::Phase;
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
 use alight_policy::Params;
@@ -94,6 +95,19 @@ impl FreqState {
     pub fn opp<'a>(&self, machine: &'a Machine, domain: usize) -> &'a Opp {
         &machine.freq_domains[domain].opps[self.current as usize]
     }
+}
+
+/// The clocks of a machine.
+pub(super) fn freq_of(world: &World<'_>, governor: Governor) -> Table<FreqState> {
+    let of_domain = |domain: &FreqDomain| {
+        let rate_limit = rate_limit_ns(domain, world.kernel.schedutil.rate_limit);
+        let sugov = Sugov::new(rate_limit, efficient(domain, &world.core.params));
+        FreqState::new(domain, governor, sugov)
+    };
+    let freq: Vec<_> = world.machine.freq_domains.iter().map(of_domain).collect();
+    // SAFETY: looked up by the frequency domains of CPUs, which were numbered over the same ones,
+    // and by the slots of a queue of as many.
+    unsafe { Table::new(freq) }
 }
 
 /// Shortest time between two changes, ns (`cpufreq_policy_transition_delay_us`).
@@ -236,22 +250,8 @@ pub(crate) fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
 }
 
 impl Power<'_> {
-    /// Sets every domain to where `governor` starts: schedutil at the lowest
-    /// operating point.
-    pub fn cpufreq_init(&mut self, governor: Governor) {
-        let machine = self.machine;
-        let freq: Vec<_> = machine
-            .freq_domains
-            .iter()
-            .map(|domain| {
-                let rate_limit = rate_limit_ns(domain, self.kernel.schedutil.rate_limit);
-                let sugov = Sugov::new(rate_limit, efficient(domain, &self.core.params));
-                FreqState::new(domain, governor, sugov)
-            })
-            .collect();
-        // SAFETY: looked up by the frequency domains of CPUs, which were numbered over the same ones,
-        // and by the slots of a queue of as many.
-        self.freq = unsafe { Table::new(freq) };
+    /// The clocks of all domains run.
+    pub(super) fn rates_begin(&mut self) {
         for domain in 0..self.freq.len() {
             self.set_rates(domain);
         }

@@ -10,6 +10,9 @@
 //! that leaves ends it for all. A state of domain scope is on no CPU's list: the last
 //! CPU to enter its deepest state chooses it ([`domain`]; PSCI, OS-initiated).
 
+use crate::kernel::Domains;
+use crate::kernel::Kernel;
+use alight_machine::Machine;
 mod domain;
 mod governor;
 mod menu;
@@ -23,8 +26,9 @@ use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::base::timeline::NONE;
 use crate::face::api::{Metric, snake};
-use crate::layers::{Power, World};
+use crate::power::Power;
 use crate::power::energy::Rest;
+use crate::world::World;
 pub(crate) use governor::Choice;
 pub(crate) use governor::Memory;
 use governor::{Outlook, Period};
@@ -165,6 +169,23 @@ impl CpuIdle {
         found.reached += u64::from(self.booked_in != state);
         self.booked_in = state;
     }
+}
+
+/// The idle states of each core type as the kernel has them, and those of its domains.
+pub(super) fn idle_states_of(
+    machine: &Machine,
+    kernel: &Kernel,
+) -> (Table<Table<State>>, Table<Vec<DomainState>>) {
+    let known = machine.core_types.iter().map(|of| &of.idle_states);
+    let of_cpus: Vec<_> = (known.clone())
+        .map(|known| match kernel.idle.domains != Domains::Nobody {
+            true => states(known),
+            false => states(own_states(known)),
+        })
+        .collect();
+    let of_domains: Vec<_> = known.map(|known| domain_states(known)).collect();
+    // SAFETY: looked up by the core types of CPUs, which were numbered over the same ones.
+    unsafe { (Table::new(of_cpus), Table::new(of_domains)) }
 }
 
 /// How long a CPU may poll before the governor is asked again

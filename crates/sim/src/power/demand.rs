@@ -12,8 +12,8 @@
 //! With the feature `uclamp-sum` utilization is clamped task by task, and nothing
 //! is clamped here.
 
-use crate::layers::World;
 use crate::power::uclamp_sum;
+use crate::world::World;
 use alight_policy::abi::{Cpu, rule};
 use alight_policy::{Params, rq};
 

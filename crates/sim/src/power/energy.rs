@@ -15,9 +15,10 @@ use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::face::api::Metric;
 use crate::face::api::snake;
-use crate::kernel::Domains;
-use crate::layers::{Power, World};
-use crate::power::cpuidle::{self, CpuIdle};
+use crate::power::Power;
+use crate::power::cpuidle::CpuIdle;
+use crate::world::World;
+use alight_machine::Cluster;
 use alight_workload::program::Better;
 
 /// Joules in a uW * ns.
@@ -176,6 +177,39 @@ impl ClusterMeter {
     }
 }
 
+/// The meters of a machine's clusters.
+pub(super) fn meters_of(world: &World<'_>) -> Table<ClusterMeter> {
+    let machine = world.machine;
+    let of_cluster = |cluster: &Cluster| {
+        let cpus: Box<[u32]> = cluster.cpus.iter().map(|cpu| cpu as u32).collect();
+        let mut domains: Vec<u32> = cpus
+            .iter()
+            .map(|&cpu| world.cpus[cpu as usize].freq_domain)
+            .collect();
+        domains.sort_unstable();
+        domains.dedup();
+        let supply = Supply {
+            active: cpus.len() as u32,
+            quiet_uw: cluster.idle_power_uw,
+            deep_uw: cluster.off_power_uw,
+            ..Supply::default()
+        };
+        ClusterMeter {
+            supply,
+            cores: cores(machine, &cpus),
+            cpus,
+            domains: domains.into(),
+            votes: 0,
+            deep_from: NEVER,
+            up_at: 0,
+            depth: 0,
+        }
+    };
+    let meters: Vec<_> = machine.clusters.iter().map(of_cluster).collect();
+    // SAFETY: looked up by the clusters of CPUs, which were numbered over the same clusters.
+    unsafe { Table::new(meters) }
+}
+
 impl World<'_> {
     /// Does the machine state powers?
     pub fn powered(&self) -> bool {
@@ -185,64 +219,15 @@ impl World<'_> {
 }
 
 impl Power<'_> {
-    /// Sets up meters and residency counters. Every CPU counts as executing
-    /// until its first [`Power::idle_enter`]. Frequencies must be set before.
-    pub fn meters_init(&mut self) {
-        let machine = self.machine;
-        let domains = self.kernel.idle.domains != Domains::Nobody;
-        let idle_states: Vec<_> = machine
-            .core_types
-            .iter()
-            .map(|core_type| match domains {
-                true => cpuidle::states(&core_type.idle_states),
-                false => cpuidle::states(cpuidle::own_states(&core_type.idle_states)),
-            })
-            .collect();
-        // SAFETY: looked up by the core types of CPUs, which were numbered over the same ones.
-        self.idle_states = unsafe { Table::new(idle_states) };
-        let domain_states = (machine.core_types.iter())
-            .map(|core_type| cpuidle::domain_states(&core_type.idle_states))
-            .collect::<Vec<_>>();
-        // SAFETY: as above.
-        self.domain_states = unsafe { Table::new(domain_states) };
-        let meters: Vec<_> = machine
-            .clusters
-            .iter()
-            .map(|cluster| {
-                let cpus: Box<[u32]> = cluster.cpus.iter().map(|cpu| cpu as u32).collect();
-                let mut domains: Vec<u32> = cpus
-                    .iter()
-                    .map(|&cpu| self.cpus[cpu as usize].freq_domain)
-                    .collect();
-                domains.sort_unstable();
-                domains.dedup();
-                let supply = Supply {
-                    active: cpus.len() as u32,
-                    quiet_uw: cluster.idle_power_uw,
-                    deep_uw: cluster.off_power_uw,
-                    ..Supply::default()
-                };
-                ClusterMeter {
-                    supply,
-                    cores: cores(machine, &cpus),
-                    cpus,
-                    domains: domains.into(),
-                    votes: 0,
-                    deep_from: NEVER,
-                    up_at: 0,
-                    depth: 0,
-                }
-            })
-            .collect();
-        // SAFETY: looked up by the clusters of CPUs, which were numbered over the same clusters.
-        self.meters = unsafe { Table::new(meters) };
+    /// Every CPU counts as executing until its first [`Power::idle_enter`].
+    pub(super) fn meters_begin(&mut self) {
         for cluster in 0..self.meters.len() {
             for slot in 0..self.meters[cluster].cores.len() {
                 for i in 0..self.meters[cluster].cores[slot].threads.len() {
                     let cpu = self.meters[cluster].cores[slot].threads[i] as usize;
-                    let known = &machine.core_types[self.cpus[cpu].core_type as usize];
-                    let states = known.idle_states.len().max(1);
                     self.cpus[cpu].core_slot = slot as u32;
+                    let known = &self.machine.core_types[self.cpus[cpu].core_type as usize];
+                    let states = known.idle_states.len().max(1);
                     self.idle[cpu] = CpuIdle::new(states);
                 }
             }

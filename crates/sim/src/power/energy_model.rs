@@ -3,7 +3,7 @@
 //! under schedutil.
 
 use crate::kernel::hybrid;
-use crate::layers::World;
+use crate::world::World;
 use alight_machine::views::energy::{clock_of, model};
 use alight_machine::{FreqDomain, Governor};
 use alight_policy::Params;

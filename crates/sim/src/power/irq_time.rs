@@ -15,7 +15,7 @@
 //! Not modelled: time that a hypervisor takes (`steal_time`), which goes the same way.
 
 use crate::kernel::RtSignal;
-use crate::layers::Power;
+use crate::power::Power;
 use alight_policy::abi::Pelt;
 use alight_policy::{pelt, rq};
 

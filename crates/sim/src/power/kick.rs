@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! An interrupt from one CPU to another (`resched_curr`, `smp_send_reschedule`).
 
-use crate::layers::Power;
+use crate::power::Power;
 use crate::world::state::Phase;
 
 impl Power<'_> {

@@ -8,8 +8,8 @@
 //! stays set, as nothing reads it then but to learn that.
 
 use crate::kernel::Overutilized;
-use crate::layers::World;
 use crate::power::uclamp::Fits;
+use crate::world::World;
 use crate::world::util::{cpu_util, fits};
 use alight_policy::Mask;
 

@@ -18,20 +18,13 @@
 //! Not modelled: firmware that limits behind the kernel's back and says so by an
 //! interrupt (`arch_update_hw_pressure()`).
 
-use crate::layers::{Power, World};
+use crate::face::changes::Limit;
+use crate::power::Power;
 use crate::power::cpufreq::{FreqState, lowest_at_least};
+use crate::world::World;
 use alight_machine::{CpuSet, FreqDomain, Governor, Opp};
 use alight_policy::abi::{Pelt, rule};
 use alight_policy::pelt;
-
-/// Who limits a policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// An administrator, by `scaling_max_freq`.
-    Administrator,
-    /// The thermal framework, by a cooling device.
-    CoolingDevice,
-}
 
 /// Highest frequencies that a policy may use, kHz; [`u32::MAX`]: no limit.
 #[derive(Debug, Clone, Copy)]

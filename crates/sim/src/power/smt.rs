@@ -12,7 +12,7 @@
 //! The CPUs of a guest that has one processor ([`alight_machine::Machine::one_processor`]) are threads of
 //! one core, of which two get done what one does.
 
-use crate::layers::Power;
+use crate::power::Power;
 use crate::world::state::Phase;
 use alight_machine::{Cpu, Machine};
 

@@ -19,8 +19,9 @@
 
 use crate::face::api::{Cgroup, SystemClamps};
 use crate::kernel::{Clamps, Kernel};
-use crate::layers::{Power, World};
+use crate::power::Power;
 use crate::power::uclamp_sum;
+use crate::world::World;
 use crate::world::util::fits;
 use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
@@ -88,7 +89,6 @@ pub(crate) struct QueueClamps {
 /// what they get.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    used: bool,
     system: SystemClamps,
     /// A group's clamps are no range but a ceiling each, which those get who ask for
     /// nothing (`uclamp_tg_restrict` up to 5.7; read in 5.4.30).
@@ -100,27 +100,6 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Are there limits?
-    pub fn used(&self) -> bool {
-        self.used
-    }
-
-    /// How many tasks there are to limit.
-    pub fn tasks(&self) -> usize {
-        self.asked.len()
-    }
-
-    /// Lower clamp of real-time tasks that ask for none.
-    pub fn min_rt_default(&self) -> u32 {
-        self.system.min_rt_default
-    }
-
-    /// `task` asks for these clamps; of what it does not name it keeps what it asked for before.
-    pub fn ask(&mut self, task: u32, min: Option<u32>, max: Option<u32>) {
-        let asked = &mut self.asked[task as usize];
-        *asked = (min.or(asked.0), max.or(asked.1));
-    }
-
     /// What `groups`, and a system of such clamps, make of what tasks `own`.
     pub fn new(
         system: SystemClamps,
@@ -138,7 +117,6 @@ impl Limits {
             (group.uclamp_min.min(system.min).min(max), max)
         };
         Limits {
-            used,
             system,
             by_ceiling: kernel.clamps == Clamps::Always,
             groups: groups.iter().map(effective).collect(),
@@ -148,7 +126,7 @@ impl Limits {
 
     /// What `task` of `group` gets that gets `default` as its lower clamp if it asks
     /// for none (`uclamp_eff_get`).
-    pub fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
+    fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
         let (min, max) = self.asked[task as usize];
         let restrict = |asked: Option<u32>, default, own, (lowest, highest): (u32, u32)| match (
             self.by_ceiling,
@@ -246,6 +224,29 @@ impl World<'_> {
 }
 
 impl Power<'_> {
+    /// How many tasks have clamps that something limits: all or none.
+    pub fn uclamp_limited(&self) -> usize {
+        self.uclamp_limits.asked.len()
+    }
+
+    /// `task` asks for these clamps; of what it does not name it keeps what it asked for before.
+    pub fn uclamp_ask(&mut self, task: u32, min: Option<u32>, max: Option<u32>) {
+        let asked = &mut self.uclamp_limits.asked[task as usize];
+        *asked = (min.or(asked.0), max.or(asked.1));
+    }
+
+    /// What `task` of `group` gets of what it asked for, within the limits.
+    pub fn uclamp_restrict(&mut self, task: u32, group: u32, is_rt: bool) {
+        let limits = &self.uclamp_limits;
+        let default = match is_rt {
+            true => limits.system.min_rt_default,
+            false => 0,
+        };
+        let (min, max) = limits.effective(task, group, default);
+        let view = &mut self.world.views[task as usize];
+        (view.uclamp_min, view.uclamp_max) = (min, max);
+    }
+
     /// A task is about to join the queue of `cpu` (`uclamp_rq_inc` before `enqueue_task`).
     #[inline]
     pub fn uclamp_join(&mut self, cpu: usize, task: u32) {

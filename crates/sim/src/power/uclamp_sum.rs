@@ -9,8 +9,9 @@
 //! and plain utilization are the same but for the way in which the sums decay,
 //! and nothing is to change where nobody asks.
 
-use crate::layers::{Power, World};
+use crate::power::Power;
 use crate::power::uclamp::Fits;
+use crate::world::World;
 use crate::world::util::{cpu_util, fits};
 use alight_policy::abi::{Cpu, Params, rule};
 use alight_policy::{Task, rq};

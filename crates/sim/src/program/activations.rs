@@ -6,7 +6,7 @@
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
-use crate::layers::Programs;
+use crate::program::Programs;
 use alight_workload::program::{Logged, Op, Program};
 
 /// The logs of a run, and the line that each task is writing.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Calls on channels, told to a sink that wants details.
 
-use crate::layers::Programs;
-use crate::layers::World;
+use crate::program::Programs;
 use crate::program::effect::Effect;
+use crate::world::World;
 use crate::world::state::Task;
 use alight_trace::Detail;
 use alight_workload::program::Op;

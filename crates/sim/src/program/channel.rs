@@ -10,7 +10,7 @@ mod mutex;
 
 use crate::base::timeline::NONE;
 use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
-use crate::layers::Programs;
+use crate::program::Programs;
 use crate::program::effect::Effect;
 use crate::program::sync::Waiting;
 use crate::world::state::Interval;
@@ -186,6 +186,22 @@ impl Channel {
 }
 
 impl Programs<'_> {
+    /// Gives `task`, which waits for the channel, what it waits for, the bytes that it lacks or room,
+    /// and takes it out of the queue; false if it does not wait there.
+    pub fn channel_gives(&mut self, channel: u32, task: usize, lacks: Option<u32>) -> bool {
+        let channel = &mut self.channels[channel as usize];
+        let waits = [&mut channel.writers, &mut channel.readers]
+            .into_iter()
+            .any(|queue| queue.remove(&mut self.balancer.tasks, task as u32));
+        if waits {
+            match lacks {
+                None => channel.gets_room(),
+                Some(bytes) => channel.gets_bytes(bytes),
+            }
+        }
+        waits
+    }
+
     /// Waits for the channel's lock, first come first served, and for its lines.
     fn enter_channel(&mut self, cpu: usize, id: u32) {
         let hold = self.ns(cpu, self.costs(cpu).lock_hold);

@@ -8,7 +8,7 @@ mod desks;
 
 use crate::base::timeline::NONE;
 use crate::face::tally::Tally;
-use crate::layers::Programs;
+use crate::program::Programs;
 use crate::program::effect::Effect;
 use alight_workload::program::{Lateness, LatenessId, Observation, StampId, Workload};
 use desks::Desk;

@@ -5,8 +5,10 @@
 //! a waker wakes without the sync hint, and a woken task competes again (no handoff).
 
 use crate::base::timeline::NONE;
-use crate::layers::{Programs, Queues, World};
+use crate::place::Place;
+use crate::program::Programs;
 use crate::program::effect::Effect;
+use crate::world::World;
 use crate::world::state::Call;
 use crate::world::waits::WaitQueue;
 use alight_trace::Called;
@@ -82,7 +84,7 @@ impl World<'_> {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     /// One step of a futex call by the current task of `cpu`, which others can wake already:
     /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
     pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {
@@ -126,6 +128,11 @@ impl Queues<'_> {
 }
 
 impl Programs<'_> {
+    /// Who has come to a barrier.
+    pub fn barrier_state(&self, barrier: u32) -> &BarrierState {
+        &self.barriers[barrier as usize]
+    }
+
     fn wait_queue(&mut self, on: Waiting) -> &mut WaitQueue {
         match on {
             Waiting::Mutex(id) => &mut self.mutexes[id as usize].waiters,

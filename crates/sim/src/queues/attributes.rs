@@ -2,9 +2,10 @@
 //! A task changes how it is scheduled (`sched_setattr`, `sched_setaffinity`).
 
 use crate::kernel::tunables::Order;
-use crate::layers::{Queues, World};
 use crate::power::uclamp_sum;
+use crate::queues::Queues;
 use crate::queues::fair;
+use crate::world::World;
 use alight_policy::rq;
 
 impl World<'_> {

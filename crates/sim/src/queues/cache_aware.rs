@@ -11,7 +11,8 @@
 //! which NUMA balancing alone knows.
 
 use crate::base::timeline::NONE;
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::util::fits;
 use alight_policy::abi::{NONE as NO_DOMAIN, task_flag};
 use std::collections::BTreeMap;

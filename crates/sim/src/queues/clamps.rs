@@ -2,10 +2,9 @@
 //! Clamps that tasks ask for, within the limits of their group and of the system, and while they are queued.
 
 use crate::kernel::Clamps;
-use crate::layers::Queues;
-use crate::power::uclamp::QueueClamps;
 use crate::power::uclamp_sum::add_up;
 use crate::power::uclamp_sum::summed;
+use crate::queues::Queues;
 use alight_policy::abi::task_flag;
 use alight_policy::rq;
 use alight_workload::program::Attributes;
@@ -16,14 +15,13 @@ impl Queues<'_> {
     /// is what it will be when they begin. Up to 5.8 all tasks are counted
     /// always, which shows only if one of `workloads` ever clamps.
     pub fn uclamp_init(&mut self, workloads: &[Workload]) {
-        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
-        for task in 0..self.uclamp_limits.tasks() {
+        for task in 0..self.uclamp_limited() {
             self.uclamp_limit(task as u32);
         }
         let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
         let used = match self.kernel.clamps {
             Clamps::Unknown => false,
-            _ if self.uclamp_limits.used() => true,
+            _ if self.uclamp_limited() != 0 => true,
             Clamps::Always => workloads
                 .iter()
                 .any(|w| begun(w) || w.attributes.iter().any(asks)),
@@ -34,17 +32,10 @@ impl Queues<'_> {
 
     /// `task` has asked for other clamps, or is in another group or class.
     pub fn uclamp_limit(&mut self, task: u32) {
-        let limits = &self.power.uclamp_limits;
-        if !limits.used() {
-            return;
+        if self.uclamp_limited() != 0 {
+            let (group, is_rt) = (self.task_group(task), self.is_rt(task));
+            self.uclamp_restrict(task, group, is_rt);
         }
-        let default = match self.is_rt(task) {
-            true => limits.min_rt_default(),
-            false => 0,
-        };
-        let group = self.task_group(task);
-        let view = &mut self.power.world.views[task as usize];
-        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
     }
 
     /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
@@ -58,8 +49,8 @@ impl Queues<'_> {
         let view = &mut self.views[task as usize];
         view.uclamp_min = min.unwrap_or(view.uclamp_min);
         view.uclamp_max = max.unwrap_or(view.uclamp_max);
-        if self.uclamp_limits.used() {
-            self.uclamp_limits.ask(task, min, max);
+        if self.uclamp_limited() != 0 {
+            self.uclamp_ask(task, min, max);
             self.uclamp_limit(task);
         }
         self.uclamp_join(cpu, task);

@@ -38,7 +38,7 @@ use crate::base::timeline::NONE;
 use crate::face::feasible::about;
 use crate::kernel::Throttle;
 use crate::kernel::sysctl::RtLimit;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use crate::world::asked::{Attributes, DlParams, Realtime};
 use crate::world::state::{DEADLINE, FAIR};
 use alight_machine::CpuSet;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The clocks of a queue where time in interrupts is counted apart (`update_rq_clock_task`).
 
-use crate::layers::Queues;
+use crate::queues::Queues;
 
 impl Queues<'_> {
     /// Brings the clocks of the queue of `cpu` to now.

@@ -11,19 +11,19 @@ mod hrtick;
 #[cfg(test)]
 mod properties;
 mod tree;
-mod weight;
 
 use crate::kernel::tunables::Order;
+use crate::kernel::weight::NICE_0_FINE;
+pub(crate) use crate::kernel::weight::{inverse, weight};
 pub(crate) use eevdf::Eevdf;
 pub(crate) use group::Groups;
-use weight::NICE_0_FINE;
-pub(crate) use weight::{IDLE_WEIGHT, inverse, weight};
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
 use crate::kernel::{BuddiesCleared, PickedAgain, Preemption, WakeupTest};
-use crate::layers::{Queues, World};
 use crate::power::uclamp_sum;
+use crate::queues::Queues;
+use crate::world::World;
 use alight_policy::abi::{class, task_flag};
 use alight_policy::rq;
 
@@ -77,7 +77,7 @@ impl Queues<'_> {
     /// Brings the clocks of the queue of `cpu` to now.
     #[inline]
     pub fn rq_clock(&mut self, cpu: usize) {
-        if self.irq_time.used {
+        if self.has_irq_time() {
             return self.rq_clock_beside_irq(cpu);
         }
         let world = self.world();

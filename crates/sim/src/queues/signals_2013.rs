@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The pair of load signals of 2013 (`runnable_avg_sum`, `runnable_avg_period`), which queues keep for the feature pack.
 
-use crate::layers::Queues;
+use crate::queues::Queues;
 use alight_policy::rq;
 
 impl Queues<'_> {

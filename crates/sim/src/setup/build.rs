@@ -3,20 +3,21 @@
 //! space, their tasks, and the state that the loop begins with.
 
 use crate::observe::results::MeasureSpec;
+use crate::program::Objects;
 mod machine;
 mod state;
 mod tasks;
 
+use crate::base::histogram::Histogram;
 use crate::base::queue::NEVER;
+use crate::dispatch::Sim;
 use crate::face::api::{Cgroup, Error, Scenario};
 use crate::kernel::{KERNELS, Kernel};
-use crate::layers::{Output, Sim};
 use crate::program::channel::Channel;
-use crate::program::instruments::Instruments;
 use crate::program::sync::BarrierState;
 use crate::setup::link::{Base, check, relocate, relocate_source};
+use crate::world::Output;
 use crate::world::state::{MarkState, Task, WorkloadState};
-use crate::world::stats::Histogram;
 use crate::world::waits::{Mutex, WaitQueue};
 use alight_policy::Mask;
 use alight_workload::program::{Calibration, Deal, Label, LatenessId, Op, Program, Workload};
@@ -55,27 +56,15 @@ fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
 /// What the parts of a run are gathered in.
 #[derive(Default)]
 struct Parts {
+    objects: Objects,
     ops: Vec<Op>,
     tasks: Vec<Task>,
     views: Vec<alight_policy::Task>,
     comms: Vec<String>,
     masks: Vec<Mask>,
-    attributes: Vec<Attributes>,
     workloads: Vec<WorkloadState>,
     mutexes: Vec<Mutex>,
-    conditions: Vec<WaitQueue>,
-    semaphores: Vec<(u32, WaitQueue)>,
-    barriers: Vec<BarrierState>,
-    channels: Vec<Channel>,
-    counters: Vec<u64>,
-    deals: Vec<Deal>,
-    marks: Vec<MarkState>,
-    histograms: Vec<Histogram>,
     measures: Vec<MeasureSpec>,
-    instruments: Instruments,
-    /// Logs of passes, and of each task where it writes, [`NONE`]: nowhere.
-    logs: usize,
-    log_of_task: Vec<u32>,
     /// What each task starts with.
     own: Vec<Attributes>,
     groups: Vec<Cgroup>,
@@ -167,7 +156,7 @@ impl<'a> Builder<'a> {
 
     fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
         check(workload)?;
-        let lateness = self.parts.instruments.lateness.len() + workload.lateness.len();
+        let lateness = self.parts.objects.instruments.lateness.len() + workload.lateness.len();
         if lateness > usize::from(LatenessId::MAX) {
             return refuse(format!(
                 "workload '{}': the workloads up to this one have {lateness} limits of lateness; a \
@@ -183,58 +172,63 @@ impl<'a> Builder<'a> {
         let p = &mut self.parts;
         let base = Base {
             task: p.tasks.len() as u32,
-            attributes: p.attributes.len() as u32,
-            channel: p.channels.len() as u32,
-            barrier: p.barriers.len() as u32,
+            attributes: p.objects.attributes.len() as u32,
+            channel: p.objects.channels.len() as u32,
+            barrier: p.objects.barriers.len() as u32,
             mutex: p.mutexes.len() as u32,
-            condition: p.conditions.len() as u32,
-            semaphore: p.semaphores.len() as u32,
-            counter: p.counters.len() as u32,
-            mark: p.marks.len() as u32,
-            histogram: p.histograms.len() as u32,
-            stamp: p.instruments.stamps.len() as u32,
-            tally: p.instruments.tallies.len() as u32,
-            desk: p.instruments.desks.len() as u32,
-            deal: p.deals.len() as u32,
-            lateness: p.instruments.lateness.len() as u16,
-            log: p.logs as u32,
+            condition: p.objects.conditions.len() as u32,
+            semaphore: p.objects.semaphores.len() as u32,
+            counter: p.objects.counters.len() as u32,
+            mark: p.objects.marks.len() as u32,
+            histogram: p.objects.histograms.len() as u32,
+            stamp: p.objects.instruments.stamps.len() as u32,
+            tally: p.objects.instruments.tallies.len() as u32,
+            desk: p.objects.instruments.desks.len() as u32,
+            deal: p.objects.deals.len() as u32,
+            lateness: p.objects.instruments.lateness.len() as u16,
+            log: p.objects.logs as u32,
             workload: index as u32,
         };
-        p.instruments
+        p.objects
+            .instruments
             .add(workload, self.scenario.machine.cpus.len());
         p.mutexes.resize(
             p.mutexes.len() + workload.mutexes as usize,
             Mutex::default(),
         );
-        p.conditions.resize(
-            p.conditions.len() + workload.conditions as usize,
+        p.objects.conditions.resize(
+            p.objects.conditions.len() + workload.conditions as usize,
             WaitQueue::default(),
         );
-        p.semaphores.resize(
-            p.semaphores.len() + workload.semaphores as usize,
+        p.objects.semaphores.resize(
+            p.objects.semaphores.len() + workload.semaphores as usize,
             (0, WaitQueue::default()),
         );
-        p.barriers
+        p.objects
+            .barriers
             .extend(workload.barriers.iter().map(|&parties| BarrierState {
                 parties,
                 ..Default::default()
             }));
-        p.channels
+        p.objects
+            .channels
             .extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
-        p.counters
-            .resize(p.counters.len() + workload.counters as usize, 0);
+        p.objects
+            .counters
+            .resize(p.objects.counters.len() + workload.counters as usize, 0);
         let deals = workload.deals.iter();
-        p.deals.extend(deals.map(|&deal| Deal {
+        p.objects.deals.extend(deals.map(|&deal| Deal {
             counter: deal.counter + base.counter,
             ..deal
         }));
-        p.marks.resize(
-            p.marks.len() + workload.marks as usize,
+        p.objects.marks.resize(
+            p.objects.marks.len() + workload.marks as usize,
             MarkState::default(),
         );
-        p.histograms
+        p.objects
+            .histograms
             .extend(workload.histograms.iter().map(|_| Histogram::default()));
-        p.logs += workload.logs as usize;
+        p.objects.logs += workload.logs as usize;
         p.workloads.push(WorkloadState {
             alive: workload.tasks.len() as u32,
             start: NEVER,
@@ -252,7 +246,7 @@ impl<'a> Builder<'a> {
                         None => error,
                     }
                 })?;
-            self.parts.attributes.push(resolved);
+            self.parts.objects.attributes.push(resolved);
         }
         let entries = self.add_programs(workload, base)?;
         self.add_tasks(index, workload, base, &entries)

@@ -8,9 +8,9 @@ use alight_machine::{Cpu, Governor, IdleScope, ItmtDriver};
 use alight_policy::Scheduler;
 use alight_workload::program::{Attributes, Op, Policy, Workload};
 
-use crate::dispatch::changes::{Action, Change};
 use crate::face::api::Scenario;
-use crate::kernel::sysctl::SysctlName;
+use crate::face::changes::{Action, Change};
+use crate::face::sysctl::SysctlName;
 use crate::kernel::{Clamps, Domains, Fair, Hybrids, Judged, Kernel, Throttle};
 
 /// What is run.

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::dispatch::changes::{Action, Change};
+use crate::face::changes::Limit;
+use crate::face::changes::{Action, Change};
 use crate::face::feasible::time;
-use crate::power::pressure::Limit;
 use alight_machine::{CpuSet, Machine};
 
 /// Sentences on `changes`, which are done in the order of their times: of those that do nothing on

@@ -6,7 +6,7 @@
 //! stretches it. Memory latencies are plain time (stall).
 
 use crate::base::timeline::NONE;
-use crate::layers::World;
+use crate::world::World;
 use alight_machine::{Costs, Machine};
 use alight_policy::Answer;
 use alight_trace::Interrupt;

@@ -4,10 +4,11 @@
 //! root domain was overutilized, when tasks went to another cluster, and how long they had a CPU
 //! of the greatest capacity.
 
+use crate::base::count::Count;
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
 use crate::face::distance::Distances;
-use crate::layers::World;
+use crate::world::World;
 use alight_machine::Machine;
 
 /// What only the end of a run reads.
@@ -19,7 +20,7 @@ pub(crate) struct Counting {
     overutilized_from: u64,
     overutilized_ns: u64,
     /// Messages that tasks wrote before.
-    pub messages_before: u64,
+    pub messages_before: Count,
     /// Times that tasks were preempted before.
     pub preempted_before: u64,
     /// Greatest capacity of a CPU.

@@ -3,7 +3,7 @@
 //! wanted.
 
 use crate::base::timeline::NONE;
-use crate::layers::World;
+use crate::world::World;
 use crate::world::cost::OpCost;
 use alight_policy::{Answer, STEPS, abi::class};
 use alight_trace::{BaseAnswer, Called, CpuCounter, Detail, Event, Interrupt, Signals, TaskRef};

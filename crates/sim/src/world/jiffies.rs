@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The count of ticks (`jiffies`). All CPUs tick together, as without `skew_tick`.
 
-use crate::layers::World;
+use crate::world::World;
 
 impl World<'_> {
     /// Ticks since the start of the run.

@@ -6,7 +6,7 @@
 //! after the operation that is under way, a task that sleeps ends when it is woken.
 
 use crate::base::queue::NEVER;
-use crate::layers::World;
+use crate::world::World;
 use crate::world::state::WorkloadState;
 
 /// Ends that a run may have, ns.

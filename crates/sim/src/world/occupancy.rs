@@ -4,7 +4,7 @@
 //! `update_sg_lb_stats()` counts anew at each attempt).
 
 use crate::base::table::Table;
-use crate::layers::World;
+use crate::world::World;
 use alight_policy::Mask;
 
 /// Running tasks and idle CPUs of a CPU or a group, kept as they change: what

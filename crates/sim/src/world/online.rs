@@ -2,7 +2,7 @@
 //! Which CPUs are online, and on which of them a task may run.
 
 use crate::face::api::Scenario;
-use crate::layers::World;
+use crate::world::World;
 use alight_machine::Governor;
 use alight_policy::Mask;
 

@@ -12,7 +12,7 @@
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
-use crate::layers::World;
+use crate::world::World;
 use alight_workload::program::Op;
 
 /// Operations that a round may have.

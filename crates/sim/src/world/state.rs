@@ -6,7 +6,7 @@
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::{NONE, Timeline};
-use crate::layers::World;
+use crate::world::World;
 use crate::world::occupancy::Count;
 use crate::world::rounds::Rounds;
 use crate::world::stats::CpuStats;

@@ -6,7 +6,7 @@
 use super::{Early, EarlyCpu};
 use crate::balance::Balancer;
 use crate::balance::groups::Scope;
-use crate::layers::World;
+use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::{NONE, domain_flag};
 

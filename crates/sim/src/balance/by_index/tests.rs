@@ -6,7 +6,7 @@ use super::*;
 use crate::balance::NewidleBalance;
 use crate::balance::tests::{MS, advance, attempt, bind, pretend, put, running, under};
 use crate::balance::{MIGRATION_COST, detach};
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use proptest::prelude::*;
 
 const PACKAGE: Terms = Terms {

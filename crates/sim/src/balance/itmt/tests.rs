@@ -4,7 +4,7 @@
 
 use super::super::tests::{MS, advance, attempt, put, running, under};
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 
 const MACHINE: &str = "i7-1370p";
 /// Every form of the rules.

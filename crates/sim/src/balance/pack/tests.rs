@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::balance::tests::{advance, attempt, put, running, under};
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{MS, US, begin_on, machine, task, workload};
 use alight_machine::Machine;
 use alight_policy::Pelt13;

@@ -2,8 +2,11 @@
 //! Sleeps and periodic timers of tasks.
 
 use crate::base::queue::NEVER;
-use crate::layers::{Programs, Queues, Sim, World};
+use crate::dispatch::Sim;
+use crate::place::Place;
+use crate::program::Programs;
 use crate::program::effect::Effect;
+use crate::world::World;
 use crate::world::state::Life;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
@@ -32,7 +35,7 @@ impl World<'_> {
     }
 }
 
-impl Queues<'_> {
+impl Place<'_> {
     pub(super) fn sleep(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
         if ns == 0 {
             return Effect::Done;
@@ -122,7 +125,7 @@ impl Programs<'_> {
         }
         let (late, logged) = (now - t.timer_point, t.logged);
         if let Some(histogram) = histogram {
-            self.histograms[histogram as usize].record(late);
+            self.record(histogram, late);
         }
         if logged {
             self.wakes_late(task, late);

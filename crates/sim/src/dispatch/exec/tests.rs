@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Programs: what each operation does, and when the next one begins.
 
+use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
-use crate::layers::Sim;
 use crate::observe::results::MeasureSpec;
 use crate::testbed::{
     Given, MS, Record, US, begin, begin_recorded, child, machine, task, workload,
@@ -124,7 +124,7 @@ fn loops_count_and_nest() {
         mark(0),
     ];
     on_one_cpu(&[task(0, &ops)], |sim| {
-        assert_eq!([0, 1, 2].map(|id: usize| sim.counters[id]), [3, 12, 0]);
+        assert_eq!([0, 1, 2].map(|id: usize| sim.counters()[id]), [3, 12, 0]);
         assert_eq!(sim.passed(0).0, 12 * MS);
     });
 }
@@ -195,7 +195,7 @@ fn a_shared_counter_deals_numbers() {
         }];
         begin(&machine(2, 2), &given, |sim| {
             sim.until(END);
-            let (taken, done) = (sim.counters[0], sim.counters[1]);
+            let (taken, done) = (sim.counters()[0], sim.counters()[1]);
             assert_eq!(taken, done);
             assert!(taken.abs_diff(dealt) <= 1, "{because}: {taken}");
             let registers = [sim.tasks[0].register, sim.tasks[1].register];
@@ -448,7 +448,7 @@ fn huge_times_are_for_ever() {
         let tasks = [task(0, &[run(1), op, mark(0)]), task(0, &[run(1)])];
         begin(&costly, &workload(&tasks), |sim| {
             sim.until(10 * END);
-            assert_eq!(sim.marks[0].last, None, "{op:?}");
+            assert_eq!(sim.marks()[0].last, None, "{op:?}");
             assert_eq!(sim.workloads[0].alive, 1, "the other task ends");
         });
     }

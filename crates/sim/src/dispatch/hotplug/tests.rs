@@ -3,9 +3,9 @@
 //! Ticks come every 4 ms, nothing costs anything; the invariants, which hold for
 //! every test here, say that nothing is left on a CPU that is off.
 
-use crate::dispatch::changes::{Action, Change, hotplug_torture};
+use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
-use crate::layers::Sim;
+use crate::face::changes::{Action, Change, hotplug_torture};
 use crate::testbed::{Given, MS, Record, begin_changed, big_little, machine, task, workload};
 use crate::world::state::Phase;
 use alight_machine::{Governor, Machine};

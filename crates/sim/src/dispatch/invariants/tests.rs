@@ -2,7 +2,7 @@
 //! The check of the invariants finds what is broken, and says what.
 
 use crate::base::timeline::NONE;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{MS, begin, machine, task, workload};
 use crate::world::state::{Life, Phase};
 use alight_policy::abi::task_flag;

@@ -9,9 +9,10 @@
 //! clamped utilizations add up: there they join with the task.
 
 use crate::base::queue::NEVER;
+use crate::dispatch::Sim;
 use crate::kernel::tunables::Order;
-use crate::layers::{Queues, Sim};
 use crate::power::uclamp_sum;
+use crate::queues::Queues;
 use crate::world::state::Life;
 use alight_policy::rq;
 use alight_trace::Waker;
@@ -54,7 +55,7 @@ impl Queues<'_> {
         view.pelt.runnable_avg = util;
         view.pelt.load_avg = (u64::from(view.weight) * u64::from(util) / 1024) as u32;
         view.pelt.uclamp = util as i32;
-        let own = self.groups.used || uclamp_sum::add_up(&self.core.params);
+        let own = self.has_groups() || uclamp_sum::add_up(&self.core.params);
         if own || self.is_rt(task) {
             return;
         }

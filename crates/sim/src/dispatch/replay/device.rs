@@ -3,8 +3,9 @@
 //! interrupts the CPU that its interrupt is bound to.
 
 use crate::base::queue::NEVER;
-use crate::layers::{Sim, World};
+use crate::dispatch::Sim;
 use crate::program::effect::Effect;
+use crate::world::World;
 use crate::world::state::Phase;
 use alight_trace::{Interrupt, Waker};
 use std::cmp::Reverse;
@@ -79,10 +80,10 @@ impl Sim<'_> {
 
     /// The slot of the devices in the queue of the machine's events is the last.
     fn await_device(&mut self) {
-        let slot = self.freq.len() + self.agenda.slots();
+        let slot = self.nr_freq_domains() + self.agenda.slots();
         let first = self.replay.devices.busy.peek();
         let due = first.map_or(NEVER, |Reverse((at, ..))| *at);
-        self.freq_queue.set(slot, due);
+        self.await_machine(slot, due);
     }
 
     /// Devices are done now.

@@ -5,7 +5,7 @@
 //! message the reader waits for elsewhere: the pipe gets room for all. Of several readers one may
 //! take the bytes that another had, who would have caused the next ones: the pipe gets those.
 
-use crate::layers::{Programs, Sim};
+use crate::dispatch::Sim;
 use crate::world::state::Life;
 use alight_workload::program::{Op, Workload};
 use std::ops::Range;
@@ -22,16 +22,6 @@ pub(super) fn repeated(workloads: &[Workload]) -> Box<[Range<u32>]> {
         first = end;
     }
     ranges.into()
-}
-
-impl Programs<'_> {
-    /// Takes the task out of the queue of those that wait for the channel.
-    fn leaves_queue(&mut self, channel: u32, task: usize) -> bool {
-        let channel = &mut self.channels[channel as usize];
-        [&mut channel.writers, &mut channel.readers]
-            .into_iter()
-            .any(|queue| queue.remove(&mut self.balancer.tasks, task as u32))
-    }
 }
 
 impl Sim<'_> {
@@ -52,12 +42,8 @@ impl Sim<'_> {
                 _ => continue,
             };
             let repeated = |range: &Range<u32>| range.contains(&channel);
-            if self.replay.channels.iter().any(repeated) && self.leaves_queue(channel, task) {
-                let channel = &mut self.channels[channel as usize];
-                match lacks {
-                    None => channel.gets_room(),
-                    Some(bytes) => channel.gets_bytes(bytes),
-                }
+            if self.replay.channels.iter().any(repeated) && self.channel_gives(channel, task, lacks)
+            {
                 let cpu = self.tasks[task].cpu as usize;
                 self.tasks[task].timer_point = self.now;
                 let world = self.world();

@@ -4,7 +4,7 @@
 mod beginnings;
 mod sleeps;
 
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, workload};
 use crate::world::state::Life;
 use alight_machine::{Costs, Machine};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::power::pressure::Limit;
+use crate::face::changes::Limit;
 
 fn set(cpus: &str) -> CpuSet {
     cpus.parse().expect("a list of CPUs")

@@ -214,7 +214,7 @@ fn the_limit_admits_tasks_of_sched_deadline() {
         let mut refusal = None;
         with_sysctls(&machine(2, 2), &workload, base, &parse(sysctls), |sim| {
             sim.until(50 * MS);
-            refusal = sim.classes.refusal.clone();
+            refusal = sim.take_refusal();
         });
         assert_eq!(
             refusal.is_none(),

@@ -23,7 +23,7 @@ fn found(name: &str, machine: &Machine, tasks: &[Given], wants: Wants) -> (Vec<D
     let (tasks, mut record) = (workload(tasks), Record::default());
     begin_under(rules, machine, &tasks, &mut record, |sim| {
         let explainer = Explainer::new(&scheduler, sim, &watch, wants);
-        sim.explainer = Some(explainer.expect("a machine"));
+        sim.explain_by(explainer.expect("a machine"));
         sim.until(WOKEN_AT + 50 * MS);
         sim.explainer.take().expect("put there").found()
     })

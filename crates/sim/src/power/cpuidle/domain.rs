@@ -5,7 +5,7 @@
 use super::DomainState;
 use crate::base::queue::NEVER;
 use crate::kernel::Domains;
-use crate::layers::Power;
+use crate::power::Power;
 
 /// What the last CPU has chosen.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
+use crate::dispatch::Sim;
 use crate::face::api::Scenario;
-use crate::layers::{Output, Sim};
+use crate::world::Output;
 use crate::world::timers::Timers;
 use alight_machine::{Governor, Machine};
 use alight_workload::Workload;

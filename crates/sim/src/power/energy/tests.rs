@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::power::cpuidle::tests::{at_boot, execute, sleep, wake};
 use alight_machine::Governor;
 

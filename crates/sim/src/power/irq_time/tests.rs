@@ -2,7 +2,7 @@
 //! Who pays for interrupts, and what is left beside them. Ticks come every 4 ms and
 //! are the only thing that costs.
 
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, workload};
 use alight_machine::{Governor, Machine};
 use alight_workload::program::Op;

@@ -3,8 +3,8 @@
 //! Ticks come every 4 ms; nothing costs anything but a change of frequency.
 
 use super::*;
-use crate::dispatch::changes::{Action, Change};
-use crate::layers::Sim;
+use crate::dispatch::Sim;
+use crate::face::changes::{Action, Change};
 use crate::testbed::{Given, MS, Record, US, begin_changed, machine, task, workload};
 use alight_machine::Machine;
 use alight_workload::program::Op;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-use crate::dispatch::changes::{Action, Change};
-use crate::layers::Sim;
-use crate::power::pressure::Limit;
+use crate::dispatch::Sim;
+use crate::face::changes::Limit;
+use crate::face::changes::{Action, Change};
 use crate::testbed::{
     Given, MS, Record, begin, begin_changed, begin_recorded, machine, task, workload,
 };

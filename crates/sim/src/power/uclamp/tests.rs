@@ -56,7 +56,7 @@ fn a_queue_is_clamped_as_its_least_clamped_task_is() {
         &workload(&tasks),
         &mut record,
         |sim| {
-            let clamps = |sim: &crate::layers::Sim| {
+            let clamps = |sim: &crate::dispatch::Sim| {
                 let queue = &sim.core.cpus[0];
                 (queue.uclamp_min, queue.uclamp_max, queue.uclamp_idle)
             };

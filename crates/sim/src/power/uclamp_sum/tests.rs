@@ -3,7 +3,7 @@
 //! the board that it was tried on: Juno r2, CPUs 0 to 3 little (383), 4 and 5 big.
 
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
 use alight_machine::{Governor, Machine};
 use alight_workload::Mode;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Logs of passes by rt-app's definitions, to the microsecond, where nothing costs anything.
 
+use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
-use crate::layers::Sim;
+use crate::face::answers::Latency;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
 use alight_workload::program::{Logged, Op, OptionalId, TimerMode, TimerOrigin};
 
@@ -75,7 +76,7 @@ fn a_late_task_does_not_sleep_and_is_not_woken() {
                 woken * f64::from(slept) / 5.0,
                 "{mode:?}: 0 in passes that did not sleep"
             );
-            let wakeups = &sim.histograms[0].summary();
+            let wakeups = &Latency::of(&sim.histograms[0]);
             assert_eq!(wakeups.samples, slept as u64, "{mode:?}");
             assert_eq!(wakeups.mean_us, woken, "{mode:?}: of those that slept");
         });

@@ -5,7 +5,7 @@
 //! of its own; sheaves, which kernels have later, pass them on by way of the node instead.
 
 use crate::base::timeline::NONE;
-use crate::layers::Programs;
+use crate::program::Programs;
 
 /// What each CPU keeps.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::Channel;
 use crate::base::rng::{Purpose, below};
 use crate::base::timeline::NONE;
 use crate::kernel::Preemption;
-use crate::layers::Programs;
+use crate::program::Programs;
 use crate::program::sync::Waiting;
 use crate::world::waits::WaitQueue;
 use alight_workload::program::Op;

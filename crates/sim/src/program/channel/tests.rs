@@ -3,7 +3,7 @@
 //! unless said otherwise.
 
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{
     Given, MS, Record, begin_recorded, begin_under, machine, task, with_channels,
 };

@@ -2,7 +2,7 @@
 //! Desks, where tasks wait for an answer or leave a request without waiting, and somebody serves: the
 //! way in which the threads of schbench wait for each other, two futexes and a list without a lock.
 
-use crate::layers::Programs;
+use crate::program::Programs;
 use crate::program::effect::Effect;
 use crate::program::sync::Word;
 use crate::world::state::Call;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Stopwatches, counters of late frames, rates; desks and the locks of CPUs.
 
+use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
 use crate::face::tally::Tally;
-use crate::layers::Sim;
 use crate::testbed::{Given, MS, US, begin, machine, task, workload};
 use alight_workload::program::{
     Attributes, Instruments, Lateness, Observation, Op, OptionalId, TimerMode, TimerOrigin,

@@ -2,7 +2,7 @@
 //! Locks, conditions, semaphores, barriers: who goes on when.
 
 use crate::base::timeline::NONE;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
 use alight_workload::program::Op;
 

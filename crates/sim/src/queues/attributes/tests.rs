@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A running task changes its nice value, its policy or its CPUs.
 
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, workload};
 use alight_policy::abi::class;
 use alight_workload::program::{Attributes, Op, Policy};

@@ -5,7 +5,7 @@
 
 use crate::kernel::Throttle;
 use crate::kernel::sysctl::RtLimit;
-use crate::layers::Queues;
+use crate::queues::Queues;
 
 /// The limit, and the period's timer (`struct rt_bandwidth`).
 #[derive(Debug)]

@@ -18,7 +18,8 @@
 //! which Debian's 7.2 throttles to the microsecond; inheritance.
 
 use crate::base::timeline::NONE;
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::asked::DlParams;
 use crate::world::state::DEADLINE;
 use crate::world::state::{Life, Phase};

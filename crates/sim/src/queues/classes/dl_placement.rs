@@ -11,7 +11,7 @@ use super::dl::{BW_SHIFT, to_ratio};
 use crate::base::timeline::NONE;
 use crate::face::feasible::{about, time};
 use crate::kernel::Deadline;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use crate::world::asked::DlParams;
 use alight_policy::Mask;
 

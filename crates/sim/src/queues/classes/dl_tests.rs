@@ -2,8 +2,8 @@
 //! SCHED_DEADLINE: who runs when and where. Ticks come every 4 ms, nothing costs
 //! anything.
 
-use crate::dispatch::changes::{Action, Change};
-use crate::layers::Sim;
+use crate::dispatch::Sim;
+use crate::face::changes::{Action, Change};
 use crate::testbed::{
     Given, MS, Record, begin_changed, begin_under, big_little, machine, task, workload,
 };

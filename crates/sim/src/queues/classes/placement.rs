@@ -5,7 +5,8 @@
 
 use crate::base::timeline::NONE;
 use crate::kernel::Pull;
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::state::Life;
 use crate::world::state::{DEADLINE, FAIR};
 use alight_policy::abi::domain_flag;

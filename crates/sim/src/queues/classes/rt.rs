@@ -5,7 +5,8 @@
 use super::RtTask;
 use super::dl::Joins;
 use crate::base::timeline::NONE;
-use crate::layers::{Power, Queues};
+use crate::power::Power;
+use crate::queues::Queues;
 use crate::world::state::List;
 use crate::world::state::{DEADLINE, FAIR};
 use alight_policy::abi::{Pelt, task_flag};

@@ -19,7 +19,7 @@
 
 use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
 use crate::base::timeline::NONE;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use crate::world::state::DEADLINE;
 use crate::world::state::Phase;
 

@@ -2,7 +2,7 @@
 //! What fair tasks get beside real-time ones that never sleep. Ticks come every
 //! 4 ms, nothing costs anything.
 
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
 use alight_machine::{Governor, Opp};
 use alight_workload::program::{Attributes, Op, Policy};

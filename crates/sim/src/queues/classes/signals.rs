@@ -3,7 +3,7 @@
 //! interrupts leave to fair tasks.
 
 use crate::kernel::RtSignal;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use alight_policy::abi::rule;
 use alight_policy::pelt;
 
@@ -92,7 +92,7 @@ impl Queues<'_> {
 
     /// Time that real-time tasks and interrupts leave on `cpu`, of 1024, before 4.19 (`scale_rt_power`).
     pub fn left_by_rt(&mut self, cpu: usize) -> u64 {
-        if !self.classes.used && !self.irq_time.used {
+        if !self.classes.used && !self.has_irq_time() {
             return 1024;
         }
         self.age_window(cpu);

@@ -2,7 +2,7 @@
 //! Who runs where and when, beside and among real-time tasks. Ticks come every
 //! 4 ms, nothing costs anything.
 
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, US, begin, begin_under, machine, task, workload};
 use alight_machine::Governor;
 use alight_workload::program::{Attributes, Op, Policy, Workload};

@@ -5,10 +5,11 @@
 //! differs between versions is in `kernel`. A queue `q` is that of a CPU or of a
 //! task group on a CPU, an entity a task or a group: see [`super::group`].
 
-use super::weight::{before, share, virtual_time};
 use crate::base::timeline::NONE;
 use crate::kernel::BuddiesCleared;
-use crate::layers::{Queues, World};
+use crate::kernel::weight::{before, share, virtual_time};
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::state::{FairQueue, Task};
 use alight_policy::abi::class;
 

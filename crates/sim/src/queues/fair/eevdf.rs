@@ -15,12 +15,13 @@
 //! are measured from the least (up to 6.17) or from the mean does not show.
 
 use super::tree::{Entity, Tree};
-use super::weight::{NICE_0, before, virtual_time};
 use super::{NICE_0_FINE, Order};
 use crate::base::table::Table;
 use crate::base::timeline::NONE;
+use crate::kernel::weight::{NICE_0, before, virtual_time};
 use crate::kernel::{Buddies, MovedDeadline, Sleepers, WakeupTest};
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use crate::world::state::Life;
 use alight_policy::abi::task_flag;
 use alight_policy::rq;

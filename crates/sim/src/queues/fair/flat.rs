@@ -11,7 +11,7 @@
 //!
 //! Rules of kernel/sched/fair.c, Linux 7.3.
 
-use crate::layers::Queues;
+use crate::queues::Queues;
 use alight_policy::abi::task_flag;
 
 impl Queues<'_> {

@@ -37,7 +37,7 @@ use crate::base::timeline::{NONE, Nodes};
 use crate::face::api::Cgroup;
 use crate::kernel::tunables::{Order, Tunables};
 use crate::kernel::{BuddiesCleared, Levels, Sleepers, WakeupTest};
-use crate::layers::Queues;
+use crate::queues::Queues;
 use crate::world::state::FairQueue;
 use alight_policy::abi::{class, task_flag};
 
@@ -147,7 +147,7 @@ impl Groups {
             own: of.iter().map(Option::is_some).collect(),
             groups: (groups.iter())
                 .map(|group| TaskGroup {
-                    shares: u64::from(group.shares()) << FINE,
+                    shares: u64::from(crate::kernel::weight::shares(group)) << FINE,
                     load_avg: 0,
                     runnable_avg: 0,
                 })

@@ -9,7 +9,8 @@
 //! turn ends before; what comes next moves it, or is told to give way by it.
 
 use crate::base::queue::NEVER;
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 
 /// No turn is shorter, ns (`hrtick_start`).
 const SHORTEST: u64 = 10_000;

@@ -2,8 +2,8 @@
 //! What must hold of the fair class under every base: shares by weight, lag that
 //! balances, nobody lost.
 
+use crate::dispatch::Sim;
 use crate::kernel::KERNELS;
-use crate::layers::Sim;
 use crate::testbed::{MS, US, begin_on, machine, task, workload};
 use alight_workload::program::{Op, Policy};
 use proptest::prelude::*;

@@ -7,9 +7,9 @@
 //! insertion.
 
 use super::eevdf::rescale;
-use super::weight::before;
 use crate::base::table::Table;
 use crate::base::treap::{LEFT, Links, Member, NONE, RIGHT, Treap, gather_up};
+use crate::kernel::weight::before;
 
 /// What EEVDF knows of a task, and its node (`struct sched_entity`). Virtual times, ns.
 #[derive(Debug, Clone, Copy)]

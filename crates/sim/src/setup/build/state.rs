@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The state that a run begins with: all memory that the loop will need.
 
-use super::{Builder, kernel};
+use crate::world::Core;
+use super::{Builder, Parts, kernel};
 use crate::balance::{Balancer, keeps_signals_2013};
 use crate::base::queue::{NEVER, Queue};
 use crate::base::rng::{Purpose, below};
 use crate::base::table::Table;
 use crate::base::timeline::{NONE, Nodes};
+use crate::dispatch::Sim;
 use crate::dispatch::changes::Agenda;
 use crate::dispatch::replay::Replay;
 use crate::face::api::{Cgroup, Error, Scenario};
 use crate::face::feasible::check_governor;
+use crate::kernel::Kernel;
+use crate::kernel::sysctl::RtLimit;
 use crate::kernel::sysctl::Sysctls;
-use crate::kernel::tunables::Order;
 use crate::kernel::tunables::Tunables;
 use crate::kernel::views::views;
-use crate::layers::{Output, Power, Programs, Queues, Sim, World};
 use crate::observe::results::MeasureSpec;
-use crate::power::cpuidle::CpuIdle;
-use crate::power::cpuidle::Memory;
-use crate::power::irq_time::IrqTime;
-use crate::power::pressure::Pressure;
-use crate::power::smt::Smt;
+use crate::place::Place;
+use crate::power::Asked;
+use crate::power::Power;
 use crate::power::uclamp::Limits;
-use crate::program::activations::Activations;
-use crate::program::channel::MessageMemory;
-use crate::queues::cache_aware::CacheAware;
+use crate::program::Objects;
+use crate::program::Programs;
+use crate::queues::Queues;
 use crate::queues::classes::{Class, Classes, Servers};
-use crate::queues::fair::{self, Eevdf, Groups};
+use crate::queues::fair::{self, Groups};
+use crate::world::Output;
+use crate::world::World;
 use crate::world::cost::{CpuCosts, OpCost};
 use crate::world::counting::Counting;
 use crate::world::lifetime::Ends;
@@ -44,15 +46,6 @@ use alight_policy::abi::class;
 use alight_trace::Sink;
 use alight_workload::program::{LOOP_SLOTS, MeasureSource, TIMER_SLOTS};
 
-/// What the idle governor of this run remembers of each CPU: nothing yet.
-fn idle_memory(scenario: &Scenario<'_>, sim: &Sim<'_>) -> Result<Memory, Error> {
-    let asked = scenario.idle_governor.or(scenario.machine.idle_governor);
-    let governor = asked.unwrap_or(IdleGovernor::Menu);
-    let states = (0..sim.cpus.len()).map(|cpu| sim.idle_states(cpu).len());
-    Memory::new(governor, &sim.kernel.idle, states)
-        .map_err(|why| Error::Refused(format!("{} {why}", sim.kernel.name)))
-}
-
 impl<'a> Builder<'a> {
     /// The run, ready to start.
     pub(super) fn finish(
@@ -60,229 +53,242 @@ impl<'a> Builder<'a> {
         ends_by: u64,
         out: Output<'a>,
     ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
-        let Builder {
-            scenario,
-            mut parts,
-        } = self;
-        parts.instruments.reserve(parts.tasks.len());
-        let replay = Replay::new(scenario.workloads, scenario.machine.cpus.len());
-        let machine = scenario.machine;
-        let nr_cpus = machine.cpus.len();
+        let (scenario, machine) = (self.scenario, self.scenario.machine);
         let kernel = kernel(scenario)?;
         let sysctls = Sysctls::of(kernel, scenario.sysctls)?;
-        let mut params = scenario.scheduler.params;
-        params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
-            .costs
-            .scan_local_ns;
         check_governor(scenario.governor_in_force(), machine)?;
         let agenda = Agenda::new(scenario.changes, machine, scenario.duration_ns)?;
-        let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
-        let limited = agenda.has_limits();
-        // SAFETY: looked up by CPUs, as the tables below, and by what its own places lead to.
-        let core = unsafe { views(machine, kernel, &params, hotplug.online)?.stored() };
-        let signals_2013 = keeps_signals_2013(&core);
-        let tick = 1_000_000_000 / u64::from(machine.hz);
-        let mut tunables = Tunables::new(kernel, nr_cpus, tick);
-        tunables.hrtick &= scenario.machine.hrtick;
-        tunables.base_slice = sysctls.base_slice.unwrap_or(tunables.base_slice);
-        let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
-        let mut views = parts.views;
-        for group in &parts.groups {
-            for cpu in 0..nr_cpus as u32 {
-                let (task, view) = group_entity(group, cpu);
-                parts.tasks.push(task);
-                views.push(view);
-            }
-        }
-        let idle_view = |cpu: u32| alight_policy::Task {
-            id: NONE,
-            prev_cpu: cpu,
-            ..Default::default()
-        };
-        views.extend((0..nr_cpus as u32).map(idle_view));
-        let mut costs = vec![];
-        let cpus: Vec<_> = (0..nr_cpus)
-            .map(|cpu| new_cpu(machine, cpu, kind_of_cpu(machine, cpu, &mut costs)))
-            .collect();
-        let latency_limit_us = scenario
-            .workloads
-            .iter()
-            .filter_map(|w| w.dma_latency_us)
-            .min();
-        let hz = u64::from(machine.hz);
-        let governor = scenario.governor_in_force();
-        let servers = match (kernel.rt.fair_server, governor) {
-            (false, _) => Servers::None,
-            (true, Governor::Schedutil) => Servers::Always,
-            (true, _) => Servers::BesideOthers,
-        };
-        let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
-        let (own, later) = (&parts.own, &parts.attributes);
-        for (task, own) in parts.tasks.iter_mut().zip(own) {
-            task.prio = Class::of(own).prio();
-        }
-        let mut classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
-        classes.limit_rt(sysctls.rt, kernel.rt.throttle);
-        let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
-        let places = |measure: &MeasureSpec| {
-            matches!(
-                measure.source,
-                MeasureSource::LeftCluster { .. } | MeasureSource::OnBiggest { .. }
-            )
-        };
-        let asks_for_places = parts.measures.iter().any(places);
-        let nr_tasks = parts.tasks.len();
+        let replay = Replay::new(scenario.workloads, machine.cpus.len());
+        let mut parts = self.parts;
+        parts.objects.instruments.reserve(parts.tasks.len());
+        let classes = classes(scenario, kernel, sysctls.rt, &mut parts);
         let uclamp_limits = Limits::new(sysctls.clamps, kernel, &parts.groups, &parts.own);
-        let groups = Groups::new(&parts.groups, &of, nr_cpus, &tunables);
-        let entities = parts.tasks.len();
-        let is_pipe = |channel: u32| parts.channels[channel as usize].is_pipe();
-        let op_cost = |op| OpCost::of(op, is_pipe);
-        let op_costs: Vec<_> = parts.ops.iter().map(op_cost).collect();
-        let round_lengths = rounds::lengths(&parts.ops);
-        let idle = vec![CpuIdle::default(); nr_cpus];
-        // SAFETY: CPUs and tasks are numbered here from 0 on; the numbers that the state holds of
-        // them are these or NONE, which is looked at first. What machines, workloads and command lines
-        // name is checked by `machine::check`, `link::check` and the builder; the core answers with
-        // one of the CPUs.
-        let (cpus, idle, tasks, views, costs) = unsafe {
-            (
-                Table::new(cpus),
-                Table::new(idle),
-                Table::new(parts.tasks),
-                Table::new(views),
-                Table::new(costs),
-            )
+        let tunables = tunables(scenario, kernel, sysctls.base_slice);
+        let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
+        let groups = Groups::new(&parts.groups, &of, machine.cpus.len(), &tunables);
+        let asked = Asked {
+            governor: scenario.governor_in_force(),
+            idle_governor: (scenario.idle_governor.or(machine.idle_governor))
+                .unwrap_or(IdleGovernor::Menu),
+            latency_limit_us: scenario
+                .workloads
+                .iter()
+                .filter_map(|w| w.dma_latency_us)
+                .min(),
+            limited: agenda.has_limits(),
+            slots: agenda.slots() + replay.devices.slots(),
+            uclamp_limits,
         };
-        // SAFETY: `link::check` holds what stands in programs against what there is of it: where
-        // they jump to, mutexes, channels, counters. A program ends with an operation that ends its
-        // task. Attributes name the masks that the builder made for them.
-        let (ops, op_costs, round_lengths, deals, mutexes, channels, counters, masks) = unsafe {
-            (
-                Table::new(parts.ops),
-                Table::new(op_costs),
-                Table::new(round_lengths),
-                Table::new(parts.deals),
-                Table::new(parts.mutexes),
-                Table::new(parts.channels),
-                Table::new(parts.counters),
-                Table::new(parts.masks),
-            )
-        };
-        // SAFETY: `cpufreq_init` and `meters_init` put others there before anybody looks.
-        let (freq, meters) = unsafe { (Table::new([]), Table::new([])) };
-        // SAFETY: as above.
-        let (idle_states, domain_states) = unsafe { (Table::new([]), Table::new([])) };
-        let world = World {
-            machine,
-            now: 0,
-            end_at: ends_by,
-            ends: Ends::new(ends_by),
-            events: 0,
-            acted: 0,
-            preempted: 0,
-            hash: scenario.seed,
-            above_fair: classes.used,
-            check: scenario.check,
+        let frame = Frame {
             kernel,
             tunables,
-            jiffy: 0,
-            jiffy_end: phase,
-            core,
-            views,
-            cpus,
-            costs,
-            nodes: Nodes::new(entities + classes.timers()),
-            tasks,
-            queue: Queue::new(nr_cpus),
-            hotplug,
-            op_costs,
-            round_lengths,
-            ops,
-            comms: parts.comms,
-            masks,
-            workloads: parts.workloads.into(),
-            mutexes,
-            seed: scenario.seed,
-            overloaded: Mask::EMPTY,
-            occupancy: Occupancy::default(),
-            stats: Stats::default(),
-            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
-            tracing: out.sink.is_some(),
-            sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
-            detailed: out.sink.as_deref().is_some_and(Sink::wants_details),
+            hotplug: Hotplug::new(scenario, agenda.has_hotplug()),
+            ends_by,
             out,
         };
-        let power = Power {
+        let Made {
             world,
-            freq_queue: Queue::new(
-                machine.freq_domains.len() + agenda.slots() + replay.devices.slots(),
-            ),
-            pressure: Pressure::new(limited, params.pressure, nr_cpus),
-            irq_time,
-            smt: Smt::new(machine),
-            freq,
-            uclamp: vec![].into(),
-            uclamp_limits,
-            meters,
-            idle_states,
-            domain_states,
-            idle,
-            idle_memory: Memory::Menu {
-                pattern_first: None,
-            },
-            latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
-        };
-        let queues = Queues {
-            power,
-            eevdf: match tunables.order {
-                Order::Cfs => Eevdf::new(0, 0),
-                Order::Eevdf => Eevdf::new(nr_cpus + groups.entities(), entities),
-            },
-            groups,
-            classes,
-            cache_aware: CacheAware::default(),
-            signals_2013,
-            explainer: None,
-        };
-        let balancer = Balancer::new(queues);
-        let programs = Programs {
-            balancer,
-            attributes: parts.attributes,
-            conditions: parts.conditions,
-            semaphores: parts.semaphores,
-            barriers: parts.barriers,
-            channels,
-            message_memory: MessageMemory::new(nr_cpus, machine.memory.messages_kept),
-            counters,
-            deals,
-            marks: parts.marks,
-            histograms: parts.histograms,
-            instruments: parts.instruments,
-            activations: Activations::new(parts.logs, &parts.log_of_task),
-        };
-        let mut sim = Sim {
-            programs,
-            agenda,
-            replay,
-        };
-        sim.cpufreq_init(governor);
-        sim.energy_model_init(governor);
+            objects,
+            measures,
+            starts,
+            slices,
+        } = made(scenario, parts, &classes, frame)?;
+        let power = Power::new(world, asked)?;
+        let mut queues = Queues::new(power, classes, groups);
+        let keep = keeps_signals_2013(&queues.core);
+        queues.keep_signals_2013(keep);
+        let balancer = Balancer::new(Place::new(queues));
+        // SAFETY: `link::check` holds what stands in programs against what there is of it.
+        let programs = unsafe { Programs::new(balancer, objects) };
+        let mut sim = Sim::new(programs, agenda, replay);
         sim.uclamp_init(scenario.workloads);
-        sim.meters_init();
-        sim.idle_memory = idle_memory(scenario, &sim)?;
         sim.balance_init();
-        for (task, slice) in parts.slices {
+        for (task, slice) in slices {
             sim.set_slice(task, slice);
         }
-        for (cpu, at, task) in parts.starts {
+        for (cpu, at, task) in starts {
             sim.tasks[task as usize].timer_point = at;
             let world = sim.world();
             world.cpus[cpu].timers.insert(&mut world.nodes, task, at);
         }
         sim.await_change();
         sim.boot();
-        Ok((sim, parts.measures))
+        Ok((sim, measures))
     }
+}
+
+/// The constants of the fair class, as sysctls and the machine leave them.
+fn tunables(scenario: &Scenario<'_>, kernel: &'static Kernel, base_slice: Option<u64>) -> Tunables {
+    let machine = scenario.machine;
+    let tick = 1_000_000_000 / u64::from(machine.hz);
+    let mut tunables = Tunables::new(kernel, machine.cpus.len(), tick);
+    tunables.hrtick &= machine.hrtick;
+    tunables.base_slice = base_slice.unwrap_or(tunables.base_slice);
+    tunables
+}
+
+/// The classes of the tasks, which get their priorities.
+fn classes(scenario: &Scenario<'_>, kernel: &Kernel, rt: RtLimit, parts: &mut Parts) -> Classes {
+    let machine = scenario.machine;
+    let servers = match (kernel.rt.fair_server, scenario.governor_in_force()) {
+        (false, _) => Servers::None,
+        (true, Governor::Schedutil) => Servers::Always,
+        (true, _) => Servers::BesideOthers,
+    };
+    for (task, own) in parts.tasks.iter_mut().zip(&parts.own) {
+        task.prio = Class::of(own).prio();
+    }
+    let mut classes = Classes::new(
+        &parts.own,
+        &parts.objects.attributes,
+        machine.cpus.len(),
+        machine.hz.into(),
+        servers,
+        machine.irq_time_accounting,
+    );
+    classes.limit_rt(rt, kernel.rt.throttle);
+    classes
+}
+
+/// The world of a run, and what is left of its parts.
+struct Made<'a> {
+    world: World<'a>,
+    objects: Objects,
+    measures: Vec<MeasureSpec>,
+    /// (CPU, time, task) of tasks that start by themselves.
+    starts: Vec<(usize, u64, u32)>,
+    slices: Vec<(u32, u64)>,
+}
+
+/// What a world is made of beside machine and workloads.
+struct Frame<'a> {
+    kernel: &'static Kernel,
+    tunables: Tunables,
+    hotplug: Hotplug,
+    /// When the run ends, whatever the workloads do.
+    ends_by: u64,
+    out: Output<'a>,
+}
+
+/// The placement core of a run.
+fn core(scenario: &Scenario<'_>, kernel: &Kernel, hotplug: &Hotplug) -> Result<Core, Error> {
+    let machine = scenario.machine;
+    let mut params = scenario.scheduler.params;
+    let costs = &machine.core_types[machine.cpus[0].core_type].costs;
+    params.scan_cpu_ns = costs.scan_local_ns;
+    // SAFETY: looked up by CPUs, and by what its own places lead to.
+    Ok(unsafe { views(machine, kernel, &params, hotplug.online)?.stored() })
+}
+
+/// Adds what stands among the tasks for groups on each CPU, and the idle tasks.
+fn add_entities(parts: &mut Parts, nr_cpus: usize) {
+    for group in &parts.groups {
+        for cpu in 0..nr_cpus as u32 {
+            let (task, view) = group_entity(group, cpu);
+            parts.tasks.push(task);
+            parts.views.push(view);
+        }
+    }
+    let idle_view = |cpu: u32| alight_policy::Task {
+        id: NONE,
+        prev_cpu: cpu,
+        ..Default::default()
+    };
+    parts.views.extend((0..nr_cpus as u32).map(idle_view));
+}
+
+/// The CPUs of a machine, and the costs of each kind of them.
+fn cpus(machine: &Machine) -> (Vec<Cpu>, Vec<CpuCosts>) {
+    let mut costs = vec![];
+    let cpus = (0..machine.cpus.len())
+        .map(|cpu| new_cpu(machine, cpu, kind_of_cpu(machine, cpu, &mut costs)))
+        .collect();
+    (cpus, costs)
+}
+
+/// Does a workload report where its tasks were?
+fn asks_for_places(measure: &MeasureSpec) -> bool {
+    matches!(
+        measure.source,
+        MeasureSource::LeftCluster { .. } | MeasureSource::OnBiggest { .. }
+    )
+}
+
+/// Makes the world.
+fn made<'a>(
+    scenario: &'a Scenario<'a>,
+    mut parts: Parts,
+    classes: &Classes,
+    frame: Frame<'a>,
+) -> Result<Made<'a>, Error> {
+    let machine = scenario.machine;
+    let (nr_tasks, nr_cpus) = (parts.tasks.len(), machine.cpus.len());
+    let core = core(scenario, frame.kernel, &frame.hotplug)?;
+    add_entities(&mut parts, nr_cpus);
+    let (cpus, costs) = cpus(machine);
+    let is_pipe = |channel: u32| parts.objects.channels[channel as usize].is_pipe();
+    let op_costs: Vec<_> = (parts.ops.iter().map(|op| OpCost::of(op, is_pipe))).collect();
+    let followed = if parts.measures.iter().any(asks_for_places) {
+        nr_tasks
+    } else {
+        0
+    };
+    let out = frame.out;
+    // SAFETY: CPUs and tasks are numbered from 0 on; the numbers that the state holds of them are
+    // these or NONE, which is looked at first. What machines, workloads and command lines name is
+    // checked by `machine::check`, `link::check` and the builder; the core answers with one of the
+    // CPUs. `link::check` holds what stands in programs against what there is of it: where they jump
+    // to, mutexes. A program ends with an operation that ends its task. Attributes name the masks
+    // that the builder made for them.
+    let world = unsafe {
+        World {
+            machine,
+            now: 0,
+            end_at: frame.ends_by,
+            ends: Ends::new(frame.ends_by),
+            events: 0,
+            acted: 0,
+            preempted: 0,
+            hash: scenario.seed,
+            above_fair: classes.used,
+            check: scenario.check,
+            kernel: frame.kernel,
+            tunables: frame.tunables,
+            jiffy: 0,
+            jiffy_end: below(scenario.seed, 0, Purpose::TickPhase, frame.tunables.tick),
+            core,
+            cpus: Table::new(cpus),
+            costs: Table::new(costs),
+            nodes: Nodes::new(parts.tasks.len() + classes.timers()),
+            tasks: Table::new(parts.tasks),
+            views: Table::new(parts.views),
+            queue: Queue::new(nr_cpus),
+            hotplug: frame.hotplug,
+            op_costs: Table::new(op_costs),
+            round_lengths: Table::new(rounds::lengths(&parts.ops)),
+            ops: Table::new(parts.ops),
+            comms: parts.comms,
+            masks: Table::new(parts.masks),
+            workloads: parts.workloads.into(),
+            mutexes: Table::new(parts.mutexes),
+            seed: scenario.seed,
+            overloaded: Mask::EMPTY,
+            occupancy: Occupancy::default(),
+            stats: Stats::default(),
+            counting: Counting::of(followed, machine),
+            tracing: out.sink.is_some(),
+            sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
+            detailed: out.sink.as_deref().is_some_and(Sink::wants_details),
+            out,
+        }
+    };
+    Ok(Made {
+        world,
+        objects: parts.objects,
+        measures: parts.measures,
+        starts: parts.starts,
+        slices: parts.slices,
+    })
 }
 
 /// Index of the costs of `cpu` in `kinds`, added if they are the first such.

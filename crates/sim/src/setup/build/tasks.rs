@@ -262,7 +262,7 @@ impl Builder<'_> {
             }
             self.parts.own.push(attributes);
             let log = logs[spec.program as usize].map(|log| log + base.log);
-            self.parts.log_of_task.push(log.unwrap_or(NONE));
+            self.parts.objects.log_of_task.push(log.unwrap_or(NONE));
             let process = base.task + spec.process;
             self.parts.comms.push(spec.comm.clone());
             let working_set = spec

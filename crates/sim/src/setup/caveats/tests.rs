@@ -2,7 +2,7 @@
 //! What is said of runs that need what is not there, and that nothing is said of others.
 
 use super::*;
-use crate::kernel::sysctl::Sysctl;
+use crate::face::sysctl::Sysctl;
 use alight_machine::{CpuSet, Machine};
 use alight_workload::Mode;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Caches: what it costs a task to find its data where it runs.
 
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
 use alight_machine::Machine;
 use alight_workload::program::Op;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-use crate::dispatch::changes::{Action, Change};
 use crate::face::api::Outcome;
+use crate::face::changes::{Action, Change};
 use crate::{Scenario, run};
 use alight_machine::Machine;
 use alight_policy::Scheduler;

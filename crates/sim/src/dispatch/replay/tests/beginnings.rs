@@ -2,7 +2,7 @@
 //! Tasks that were there before the recording began.
 
 use super::{mark, run, wake};
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{MS, Record, begin_on, begin_recorded, begin_under, machine, task, workload};
 use crate::world::state::Life;
 use alight_machine::Governor;

@@ -2,7 +2,7 @@
 //! Sleeps that end at a time, and those that a device ends.
 
 use super::{mark, on_own_cpus, passed, run};
-use crate::dispatch::changes::{Action, Change};
+use crate::face::changes::{Action, Change};
 use crate::testbed::{MS, Record, begin_changed, begin_recorded, machine, task, workload};
 use alight_machine::{Costs, CpuSet, Governor};
 use alight_workload::program::Op;

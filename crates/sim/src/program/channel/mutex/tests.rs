@@ -3,7 +3,7 @@
 //! a write or a read takes 1 ms.
 
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, with_channels};
 use alight_machine::{Governor, Machine};
 use alight_trace::PrevState;

@@ -5,7 +5,7 @@
 //! least 0.75 ms a slice, 1 ms of wakeup granularity, and "many" is 8 tasks.
 
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, US, begin, child, machine, task, workload};
 use crate::world::state::Life;
 use alight_workload::program::{Op, Policy};

@@ -9,7 +9,7 @@
 use super::tests::{SLICE, go, hogs, on_one_cpu, put};
 use super::*;
 use crate::base::rng::{Purpose, below};
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use alight_policy::mirror::compile;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

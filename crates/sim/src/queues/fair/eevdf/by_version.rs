@@ -3,7 +3,7 @@
 
 use super::tests::{hogs, put, queue};
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, US, begin_on, child, machine, workload};
 use alight_workload::program::{Op, Policy};
 

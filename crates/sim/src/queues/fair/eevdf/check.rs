@@ -2,7 +2,7 @@
 //! What must hold of a queue.
 
 use crate::base::timeline::NONE;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use alight_policy::abi::task_flag;
 
 impl Queues<'_> {

@@ -3,8 +3,8 @@
 
 use super::tests::{SLICE, go, hogs, put, queue};
 use super::*;
+use crate::dispatch::Sim;
 use crate::face::api::Cgroup;
-use crate::layers::Sim;
 use crate::testbed::{Given, MS, US, begin_grouped, begin_on, machine, workload};
 use alight_workload::program::Policy;
 

@@ -3,7 +3,7 @@
 
 use crate::base::timeline::NONE;
 use crate::kernel::{LagLimit, Sleepers};
-use crate::layers::Queues;
+use crate::queues::Queues;
 
 impl Queues<'_> {
     /// How far the mean is ahead of the queued `task`, within a limit (`entity_lag`).

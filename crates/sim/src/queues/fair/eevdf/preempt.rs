@@ -4,7 +4,8 @@
 use super::before;
 use crate::base::timeline::NONE;
 use crate::kernel::{Protection, WakeupTest, Yields};
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use alight_policy::abi::class;
 
 impl World<'_> {

@@ -4,8 +4,8 @@
 //! On one CPU the base slice is unscaled: 0.7 ms. Ticks come every 4 ms.
 
 use super::*;
+use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
-use crate::layers::Sim;
 use crate::testbed::{
     Given, MS, Record, US, begin_on, begin_under, child, machine, task, workload,
 };
@@ -538,11 +538,10 @@ fn a_migrating_task_goes_on_with_its_turn() {
 fn a_new_weight_leaves_the_mean_where_it_is() {
     on_one_cpu(&hogs(2), |sim| {
         queue(sim, &[(1000, 1700), (1200, 1900)]);
-        sim.attributes.push(crate::world::asked::Attributes {
+        let last = sim.pretend_attributes(crate::world::asked::Attributes {
             nice: Some(5),
             ..Default::default()
         });
-        let last = sim.attributes.len() as u32 - 1;
         sim.set_attributes(0, 0, last);
         assert_eq!(sim.views[0].weight, 335);
         assert!(sim.mean_vruntime(0).abs_diff(1100 * US) <= 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Groups of 7.3: what their tasks weigh, when, and what groups no longer do.
 
+use crate::dispatch::Sim;
 use crate::face::api::Cgroup;
-use crate::layers::Sim;
 use crate::queues::fair::eevdf::tests::{go, hogs, put};
 use crate::testbed::{Given, MS, US, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;

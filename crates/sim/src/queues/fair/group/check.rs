@@ -3,7 +3,7 @@
 
 use super::{FINE, GroupQueue, MIN_SHARES};
 use crate::base::timeline::NONE;
-use crate::layers::Queues;
+use crate::queues::Queues;
 use alight_policy::abi::class;
 
 /// Tasks of a queue: number, weight, and of them SCHED_IDLE ones.

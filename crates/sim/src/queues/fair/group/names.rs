@@ -4,8 +4,9 @@
 
 use super::{FINE, GroupQueue, Groups, TaskGroup};
 use crate::base::timeline::NONE;
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
 use crate::queues::fair::NICE_0_FINE;
+use crate::world::World;
 use crate::world::state::FairQueue;
 use alight_policy::abi::task_flag;
 

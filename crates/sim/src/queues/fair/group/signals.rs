@@ -6,7 +6,8 @@
 
 use crate::base::timeline::NONE;
 use crate::kernel::{Shares, TaskGroups};
-use crate::layers::{Queues, World};
+use crate::queues::Queues;
+use crate::world::World;
 use alight_policy::abi::{Pelt, class, rule};
 use alight_policy::{pelt, rq};
 

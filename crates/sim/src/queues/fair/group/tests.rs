@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;
 
@@ -264,7 +264,11 @@ fn weights_become_shares() {
         (151, 1546),
         (10_000, 102_400),
     ] {
-        assert_eq!(group("/a", weight).shares(), shares, "weight {weight}");
+        assert_eq!(
+            crate::kernel::weight::shares(&group("/a", weight)),
+            shares,
+            "weight {weight}"
+        );
     }
 }
 

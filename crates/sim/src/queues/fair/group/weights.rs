@@ -3,10 +3,10 @@
 //! one that changes.
 
 use super::{FINE, MIN_SHARES};
+use crate::kernel::weight::inverse_of_sum;
 use crate::kernel::{Protection, Shares};
-use crate::layers::Queues;
+use crate::queues::Queues;
 use crate::queues::fair::eevdf::rescale;
-use crate::queues::fair::weight::inverse_of_sum;
 use crate::queues::fair::{NICE_0_FINE, Order};
 use alight_policy::rq;
 

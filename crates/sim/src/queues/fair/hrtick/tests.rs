@@ -3,7 +3,7 @@
 
 use super::ENTRY;
 use crate::base::queue::NEVER;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, workload};
 use alight_machine::Governor;
 use alight_workload::program::Op;

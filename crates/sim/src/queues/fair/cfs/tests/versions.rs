@@ -3,7 +3,7 @@
 
 use super::{hogs, put, queue};
 use crate::base::timeline::NONE;
-use crate::layers::Sim;
+use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, US, begin_on, machine, workload};
 use alight_workload::program::Policy;
 

@@ -3,8 +3,8 @@
 
 use std::ops::AddAssign;
 
-/// A count of a run. Any part of the simulator may add to it; only [`crate::world::stats`] can read it, so
-/// that no decision can depend on what is counted, or on when counts start anew.
+/// A count of a run. Any part of the simulator may add to it; only the room `observe` reads it (a test holds
+/// that), so that no decision can depend on what is counted, or on when counts start anew.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Count(u64);
 
@@ -12,6 +12,13 @@ impl AddAssign<u64> for Count {
     #[inline(always)]
     fn add_assign(&mut self, more: u64) {
         self.0 += more;
+    }
+}
+
+impl AddAssign<Count> for Count {
+    #[inline(always)]
+    fn add_assign(&mut self, more: Count) {
+        self.0 += more.0;
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
+use crate::face::feasible::check_changes;
+use alight_machine::Machine;
 
 fn set(cpus: &str) -> CpuSet {
     cpus.parse().expect("a list of CPUs")

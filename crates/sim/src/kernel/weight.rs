@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Weights by nice value, and the divisions by them as the kernels do them.
 
+use crate::face::api::{Cgroup, DEFAULT_WEIGHT};
 use crate::kernel::Division;
 use alight_policy::abi::class;
 
@@ -13,9 +14,9 @@ const NICE_WEIGHT: [u32; 40] = [
 /// Weight of a `SCHED_IDLE` task (`WEIGHT_IDLEPRIO`).
 pub(crate) const IDLE_WEIGHT: u32 = 3;
 /// Weight of nice 0.
-pub(super) const NICE_0: u32 = 1024;
+pub(crate) const NICE_0: u32 = 1024;
 /// The same in the finer unit (`NICE_0_LOAD`).
-pub(super) const NICE_0_FINE: u64 = 1024 << 10;
+pub(crate) const NICE_0_FINE: u64 = 1024 << 10;
 
 /// Load weight of a task.
 pub(crate) fn weight(task_class: u32, nice: i8) -> u32 {
@@ -25,18 +26,32 @@ pub(crate) fn weight(task_class: u32, nice: i8) -> u32 {
     }
 }
 
+/// Least and greatest `tg->shares`, not scaled (`MIN_SHARES`, `MAX_SHARES`).
+const SHARES: (u32, u32) = (2, 1 << 18);
+
+/// `tg->shares` of a group in units of nice 0's 1024 (`sched_weight_from_cgroup`,
+/// `sched_group_set_idle`).
+pub(crate) fn shares(group: &Cgroup) -> u32 {
+    match group.idle {
+        true => IDLE_WEIGHT,
+        false => {
+            ((group.weight * 1024 + DEFAULT_WEIGHT / 2) / DEFAULT_WEIGHT).clamp(SHARES.0, SHARES.1)
+        }
+    }
+}
+
 /// 2^32 / weight (`sched_prio_to_wmult`).
 pub(crate) fn inverse(weight: u32) -> u32 {
     ((1u64 << 32) / u64::from(weight.max(2))) as u32
 }
 
 /// (2^32 - 1) / weight, as queues have it (`__update_inv_weight`).
-pub(super) fn inverse_of_sum(weight: u32) -> u32 {
+pub(crate) fn inverse_of_sum(weight: u32) -> u32 {
     u32::MAX / weight.max(1)
 }
 
 /// `delta * weight / total`, for the share of a queue's weight.
-pub(super) fn share(by: Division, delta: u64, weight: u32, total: u32) -> u64 {
+pub(crate) fn share(by: Division, delta: u64, weight: u32, total: u32) -> u64 {
     match by {
         Division::Inverse => scale_down(delta, weight, inverse_of_sum(total)),
         Division::RoundedInverse => scale_rounded(delta, weight, inverse_of_sum(total)),
@@ -47,7 +62,7 @@ pub(super) fn share(by: Division, delta: u64, weight: u32, total: u32) -> u64 {
 /// Virtual time of `delta` for a task of this weight, whose inverse is 2^32 / weight
 /// (`calc_delta_fair`).
 #[inline]
-pub(super) fn virtual_time(by: Division, delta: u64, weight: u32, inverse: u32) -> u64 {
+pub(crate) fn virtual_time(by: Division, delta: u64, weight: u32, inverse: u32) -> u64 {
     if weight == NICE_0 {
         return delta;
     }
@@ -88,7 +103,7 @@ fn scale_down(delta: u64, weight: u32, inv_of: u32) -> u64 {
 
 /// Is virtual time `a` before `b`? It may wrap.
 #[inline]
-pub(super) fn before(a: u64, b: u64) -> bool {
+pub(crate) fn before(a: u64, b: u64) -> bool {
     (a.wrapping_sub(b) as i64) < 0
 }
 

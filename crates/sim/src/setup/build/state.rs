@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The state that a run begins with: all memory that the loop will need.
 
-use crate::world::Core;
 use super::{Builder, Parts, kernel};
 use crate::balance::{Balancer, keeps_signals_2013};
 use crate::base::queue::{NEVER, Queue};
@@ -28,6 +27,7 @@ use crate::program::Programs;
 use crate::queues::Queues;
 use crate::queues::classes::{Class, Classes, Servers};
 use crate::queues::fair::{self, Groups};
+use crate::world::Core;
 use crate::world::Output;
 use crate::world::World;
 use crate::world::cost::{CpuCosts, OpCost};

@@ -447,15 +447,5 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
 
 impl<'a, T: Stopper<'a>> NohzBalance<'a> for T {}
 
-/// Idle CPUs in the order in which a round of `this` serves them.
 #[cfg(test)]
-pub(super) fn order_of_round(sim: &crate::dispatch::Sim, this: usize) -> Vec<usize> {
-    let (mut order, mut from) = (vec![], 0);
-    while let Some((at, step)) = sim.next_of_round(this, from, sim.nohz.words) {
-        from = step + 1;
-        if at as usize != this || sim.is_ring() {
-            order.push(at as usize);
-        }
-    }
-    order
-}
+mod tests;

@@ -28,12 +28,12 @@ pub(crate) struct Counting {
     /// How far its CPUs are apart.
     pub distances: Distances,
     /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
-    pub places: Vec<Place>,
+    pub places: Vec<Whereabouts>,
 }
 
 /// Where a task was.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Whereabouts {
     /// The cluster that it first ran in, [`NONE`] before.
     home: u32,
     /// When it first ran in another one, [`NEVER`] before.
@@ -47,7 +47,7 @@ pub(crate) struct Place {
     is_on_biggest: bool,
 }
 
-impl Place {
+impl Whereabouts {
     /// The task comes to `cluster`, to a CPU of the greatest capacity or not, when it has run for so
     /// long, ns.
     pub fn comes_to(&mut self, cluster: u32, is_on_biggest: bool, ran: u64, now: u64) {
@@ -63,7 +63,7 @@ impl Place {
     /// Counts start anew: its home is where it is, it has run for so long, ns.
     pub fn begins_anew(&mut self, home: u32, ran: u64) {
         self.ran_to(ran);
-        *self = Place {
+        *self = Whereabouts {
             home,
             left: NEVER,
             ran_from: ran,
@@ -91,7 +91,7 @@ impl Place {
 impl Counting {
     /// Of a run in which so many tasks are followed.
     pub fn of(tasks: usize, machine: &Machine) -> Self {
-        let nowhere = Place {
+        let nowhere = Whereabouts {
             home: NONE,
             left: NEVER,
             ran_from: 0,

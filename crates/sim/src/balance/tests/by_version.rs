@@ -2,7 +2,6 @@
 //! What kernels differ in when they balance and move tasks, rule by rule.
 
 use super::super::imbalance::Imbalance;
-use super::super::nohz;
 use super::*;
 use crate::balance::NewidleBalance;
 
@@ -361,22 +360,6 @@ fn a_cache_in_use_is_worth_fewer_looks() {
             for cpu in 0..4 {
                 pretend(sim, cpu, (0, 0, 0, false));
             }
-        });
-    }
-}
-
-#[test]
-fn rounds_go_around_the_ring() {
-    for (base, expected) in [
-        ("linux-5.5", vec![0, 1, 2, 4, 5, 6, 7]),
-        ("linux-5.10", vec![4, 5, 6, 7, 0, 1, 2, 3]),
-        ("linux-6.1", vec![4, 5, 6, 7, 0, 1, 2, 3]),
-    ] {
-        under(base, "hikey620", |sim| {
-            for cpu in 0..8 {
-                sim.nohz_enter_idle(cpu);
-            }
-            assert_eq!(nohz::order_of_round(sim, 3), expected, "{base}");
         });
     }
 }

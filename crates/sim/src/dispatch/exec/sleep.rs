@@ -2,6 +2,7 @@
 //! Sleeps and periodic timers of tasks.
 
 use crate::base::queue::NEVER;
+use crate::base::rng::{Purpose, below};
 use crate::dispatch::Sim;
 use crate::place::Place;
 use crate::program::Programs;
@@ -72,8 +73,22 @@ impl Place<'_> {
 }
 
 impl Programs<'_> {
+    /// The current task of `cpu` sleeps for a time, or to the next point of a timer.
     #[inline(always)]
-    pub(super) fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
+    pub(super) fn go_to_sleep(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
+        match op {
+            Op::Sleep { ns } => self.sleep(cpu, task, ns),
+            Op::Stagger { within_ns } => {
+                let ns = below(self.seed, task as u64, Purpose::Stagger, within_ns);
+                self.sleep(cpu, task, ns)
+            }
+            Op::Timer { .. } => self.timer(cpu, task, op),
+            _ => unreachable!(),
+        }
+    }
+
+    #[inline(always)]
+    fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         let Op::Timer {
             slot,
             period_ns,

@@ -2,27 +2,25 @@
 //! Builds a run: the machine's views, the workloads' programs in one address
 //! space, their tasks, and the state that the loop begins with.
 
-use crate::observe::results::MeasureSpec;
-use crate::program::Objects;
+mod blank;
 mod machine;
+mod objects;
 mod state;
 mod tasks;
 
-use crate::base::histogram::Histogram;
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
 use crate::face::api::{Cgroup, Error, Scenario};
 use crate::kernel::{KERNELS, Kernel};
-use crate::program::channel::Channel;
-use crate::program::sync::BarrierState;
+use crate::observe::results::MeasureSpec;
+use crate::program::Objects;
 use crate::setup::link::{Base, check, relocate, relocate_source};
 use crate::world::Output;
-use crate::world::state::{MarkState, Task, WorkloadState};
-use crate::world::waits::{Mutex, WaitQueue};
-use alight_policy::Mask;
-use alight_workload::program::{Calibration, Deal, Label, LatenessId, Op, Program, Workload};
-
 use crate::world::asked::Attributes;
+use crate::world::state::{Task, WorkloadState};
+use crate::world::waits::Mutex;
+use alight_policy::Mask;
+use alight_workload::program::{Calibration, Label, LatenessId, Op, Program, Workload};
 use tasks::of_task;
 
 /// Longest delay of a workload's start, ns: a few ticks, so that runs differ in
@@ -154,6 +152,7 @@ impl<'a> Builder<'a> {
                 .any(|other| !other.background)
     }
 
+    /// Adds what a workload has: objects, measures, attributes, programs, tasks.
     fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
         check(workload)?;
         let lateness = self.parts.objects.instruments.lateness.len() + workload.lateness.len();
@@ -169,67 +168,10 @@ impl<'a> Builder<'a> {
             true => 0,
             false => NEVER - 1,
         };
-        let p = &mut self.parts;
-        let base = Base {
-            task: p.tasks.len() as u32,
-            attributes: p.objects.attributes.len() as u32,
-            channel: p.objects.channels.len() as u32,
-            barrier: p.objects.barriers.len() as u32,
-            mutex: p.mutexes.len() as u32,
-            condition: p.objects.conditions.len() as u32,
-            semaphore: p.objects.semaphores.len() as u32,
-            counter: p.objects.counters.len() as u32,
-            mark: p.objects.marks.len() as u32,
-            histogram: p.objects.histograms.len() as u32,
-            stamp: p.objects.instruments.stamps.len() as u32,
-            tally: p.objects.instruments.tallies.len() as u32,
-            desk: p.objects.instruments.desks.len() as u32,
-            deal: p.objects.deals.len() as u32,
-            lateness: p.objects.instruments.lateness.len() as u16,
-            log: p.objects.logs as u32,
-            workload: index as u32,
-        };
-        p.objects
-            .instruments
-            .add(workload, self.scenario.machine.cpus.len());
-        p.mutexes.resize(
-            p.mutexes.len() + workload.mutexes as usize,
-            Mutex::default(),
-        );
-        p.objects.conditions.resize(
-            p.objects.conditions.len() + workload.conditions as usize,
-            WaitQueue::default(),
-        );
-        p.objects.semaphores.resize(
-            p.objects.semaphores.len() + workload.semaphores as usize,
-            (0, WaitQueue::default()),
-        );
-        p.objects
-            .barriers
-            .extend(workload.barriers.iter().map(|&parties| BarrierState {
-                parties,
-                ..Default::default()
-            }));
-        p.objects
-            .channels
-            .extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
-        p.objects
-            .counters
-            .resize(p.objects.counters.len() + workload.counters as usize, 0);
-        let deals = workload.deals.iter();
-        p.objects.deals.extend(deals.map(|&deal| Deal {
-            counter: deal.counter + base.counter,
-            ..deal
-        }));
-        p.objects.marks.resize(
-            p.objects.marks.len() + workload.marks as usize,
-            MarkState::default(),
-        );
-        p.objects
-            .histograms
-            .extend(workload.histograms.iter().map(|_| Histogram::default()));
-        p.objects.logs += workload.logs as usize;
-        p.workloads.push(WorkloadState {
+        let base = self.parts.base(index);
+        self.parts
+            .add_objects(workload, base, self.scenario.machine.cpus.len());
+        self.parts.workloads.push(WorkloadState {
             alive: workload.tasks.len() as u32,
             start: NEVER,
             ended: NEVER,
@@ -238,6 +180,13 @@ impl<'a> Builder<'a> {
             cancelled: false,
         });
         self.add_measures(workload, base);
+        self.add_attributes(workload)?;
+        let entries = self.add_programs(workload, base)?;
+        self.add_tasks(index, workload, base, &entries)
+    }
+
+    /// Resolves the attributes that tasks of the workload may take on while they run.
+    fn add_attributes(&mut self, workload: &Workload) -> Result<(), Error> {
         for (at, attributes) in workload.attributes.iter().enumerate() {
             let resolved =
                 self.attributes(workload, attributes).map_err(|error| {
@@ -248,8 +197,7 @@ impl<'a> Builder<'a> {
                 })?;
             self.parts.objects.attributes.push(resolved);
         }
-        let entries = self.add_programs(workload, base)?;
-        self.add_tasks(index, workload, base, &entries)
+        Ok(())
     }
 
     fn add_measures(&mut self, workload: &Workload, base: Base) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Tasks of a run: their attributes resolved, the groups that they are in.
 
-use super::state::new_task;
+use super::blank::new_task;
 use super::{Builder, START_SPREAD_NS, kernel, refuse};
 use crate::base::queue::NEVER;
 use crate::base::rng::{Purpose, below};
@@ -20,7 +20,7 @@ use crate::world::asked::Realtime;
 use crate::world::state::Task;
 use alight_policy::Mask;
 use alight_policy::abi::class;
-use alight_workload::program::{Policy, Workload};
+use alight_workload::program::{Begins, Policy, TaskSpec, Workload};
 
 /// Shortest and longest period of SCHED_DEADLINE, ns, and shortest runtime
 /// (`sched_dl_period_min`, `_max`, 5.5; `DL_SCALE`).
@@ -209,6 +209,7 @@ impl Builder<'_> {
         }) as u32)
     }
 
+    /// Adds the tasks of workload `index`, whose programs begin at `entries`.
     pub(super) fn add_tasks(
         &mut self,
         index: usize,
@@ -226,32 +227,8 @@ impl Builder<'_> {
                 .attributes(workload, &spec.attributes)
                 .map_err(|error| of_task(error, &spec.comm))?;
             let id = self.parts.tasks.len() as u32;
-            let class = attributes.class.unwrap_or(class::NORMAL);
-            let nice = attributes.nice.unwrap_or(0);
-            let weight = fair::weight(class, nice);
-            let affinity = attributes.affinity.unwrap_or(0);
-            let mask = &self.parts.masks[affinity as usize];
-            let begins = spec.begins.filter(|_| spec.start_ns.is_some());
-            let begins_on = begins.map(|begins| begins.cpu);
-            let there = |&cpu: &u32| u64::from(cpu) < nr_cpus && mask.contains(cpu);
-            let mut choice = begins_on.into_iter().chain([first_cpu]);
-            let cpu = (choice.find(there)).unwrap_or_else(|| mask.iter().next().unwrap_or(0));
-            self.parts.views.push(alight_policy::Task {
-                id,
-                weight,
-                class,
-                prev_cpu: cpu,
-                nr_cpus_allowed: mask.len(),
-                wakee_flips: match begins {
-                    Some(begins) => begins.wakee_flips,
-                    None => shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
-                },
-                uclamp_min: attributes
-                    .uclamp_min
-                    .unwrap_or(default_clamp(attributes.realtime.is_some())),
-                uclamp_max: attributes.uclamp_max.unwrap_or(1024),
-                ..Default::default()
-            });
+            let cpu = self.first_cpu_of(spec, &attributes, first_cpu);
+            let view = self.new_view(spec, &attributes, id, cpu);
             if let Some(slice) = attributes.slice_ns {
                 self.parts.slices.push((id, slice));
             }
@@ -260,29 +237,73 @@ impl Builder<'_> {
                     .starts
                     .push((cpu as usize, delay + start.min(NEVER), id));
             }
-            self.parts.own.push(attributes);
             let log = logs[spec.program as usize].map(|log| log + base.log);
             self.parts.objects.log_of_task.push(log.unwrap_or(NONE));
-            let process = base.task + spec.process;
             self.parts.comms.push(spec.comm.clone());
             let working_set = spec
                 .working_set_bytes
                 .unwrap_or(self.scenario.machine.memory.working_set_bytes);
             self.parts.tasks.push(Task {
-                nice,
+                nice: attributes.nice.unwrap_or(0),
                 workload: index as u32,
                 pc: entries[spec.program as usize],
-                process,
-                affinity,
-                inv_weight: fair::inverse(weight),
+                process: base.task + spec.process,
+                affinity: attributes.affinity.unwrap_or(0),
+                inv_weight: fair::inverse(view.weight),
                 cpu,
                 working_set,
                 logged: log.is_some(),
                 ..new_task()
             });
+            self.parts.views.push(view);
+            self.parts.own.push(attributes);
         }
         Ok(())
     }
+
+    /// The CPU that a task is first on: where its recording begins, or else that of its workload, if
+    /// it may run there.
+    fn first_cpu_of(&self, spec: &TaskSpec, attributes: &Attributes, of_workload: u32) -> u32 {
+        let nr_cpus = self.scenario.machine.cpus.len() as u64;
+        let mask = &self.parts.masks[attributes.affinity.unwrap_or(0) as usize];
+        let begins_on = begins(spec).map(|begins| begins.cpu);
+        let there = |&cpu: &u32| u64::from(cpu) < nr_cpus && mask.contains(cpu);
+        let mut choice = begins_on.into_iter().chain([of_workload]);
+        (choice.find(there)).unwrap_or_else(|| mask.iter().next().unwrap_or(0))
+    }
+
+    /// What the placement core sees of a task at first.
+    fn new_view(
+        &self,
+        spec: &TaskSpec,
+        attributes: &Attributes,
+        id: u32,
+        cpu: u32,
+    ) -> alight_policy::Task {
+        let class = attributes.class.unwrap_or(class::NORMAL);
+        let mask = &self.parts.masks[attributes.affinity.unwrap_or(0) as usize];
+        alight_policy::Task {
+            id,
+            weight: fair::weight(class, attributes.nice.unwrap_or(0)),
+            class,
+            prev_cpu: cpu,
+            nr_cpus_allowed: mask.len(),
+            wakee_flips: match begins(spec) {
+                Some(begins) => begins.wakee_flips,
+                None => shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
+            },
+            uclamp_min: attributes
+                .uclamp_min
+                .unwrap_or(default_clamp(attributes.realtime.is_some())),
+            uclamp_max: attributes.uclamp_max.unwrap_or(1024),
+            ..Default::default()
+        }
+    }
+}
+
+/// Where and how a task begins that was recorded, if it starts by itself.
+fn begins(spec: &TaskSpec) -> Option<Begins> {
+    spec.begins.filter(|_| spec.start_ns.is_some())
 }
 
 /// Bases with task groups.

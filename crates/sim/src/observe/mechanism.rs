@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Why the results of a run are what they are: what the scheduler did, counted.
+
+use crate::base::count::Count;
+use crate::face::api::Metric;
+use crate::power::Power;
+use crate::world::World;
+use alight_policy::STEPS;
+use alight_policy::abi::class;
+use alight_workload::program::Better;
+use std::collections::BTreeMap;
+
+impl World<'_> {
+    /// Decisions by the step that answered.
+    pub fn counted_steps(&self) -> [u64; STEPS.len()] {
+        self.stats.selections.0.map(Count::reported)
+    }
+
+    pub fn counted_preemptions(&self) -> u64 {
+        self.preempted - self.counting.preempted_before
+    }
+
+    /// Busy time of each capacity class, in percent of the time that its CPUs were online.
+    pub fn time_by_capacity(&self) -> Vec<Metric> {
+        let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for (cpu, view) in self.core.cpus.iter().enumerate() {
+            let class = classes.entry(view.capacity_orig).or_default();
+            let stats = &self.cpus[cpu].stats;
+            class.0 += stats.busy_ns - stats.busy_from;
+            class.1 += self.online_ns(cpu);
+        }
+        classes
+            .into_iter()
+            .map(|(capacity, (busy, all))| {
+                let name = format!("busy_capacity_{capacity}_percent");
+                let busy = match all {
+                    0 => f64::NAN,
+                    all => 100.0 * busy as f64 / all as f64,
+                };
+                metric(name, "percent", busy)
+            })
+            .collect()
+    }
+
+    /// How often tasks went to another CPU, by how far it is, and at a wakeup.
+    fn migrations(&self) -> Vec<Metric> {
+        let s = &self.stats;
+        let migrations: u64 = s.migrations.0.iter().map(|count| count.reported()).sum();
+        let mut all = vec![metric("cpu_migrations", "", migrations as f64)];
+        for (distance, name) in self.counting.distances.known() {
+            let steps = s.migrations.0[distance].reported();
+            all.push(metric(format!("migrations_{name}"), "", steps as f64));
+        }
+        all.push(count("wake_migrations", s.migrations_wake));
+        all
+    }
+
+    /// How often CPUs went from task to task, and who woke tasks.
+    fn switches_and_wakeups(&self) -> [Metric; 6] {
+        let s = &self.stats;
+        let by_timer = s.wakeups_hardirq_task.reported() + s.wakeups_hardirq_idle.reported();
+        let in_task = s.wakeups.reported() - by_timer;
+        [
+            count("context_switches", s.switches),
+            metric("preemptions", "", self.counted_preemptions() as f64),
+            count("wakeups", s.wakeups),
+            metric("wakeups_in_task", "", in_task as f64),
+            count("wakeups_in_hardirq_task", s.wakeups_hardirq_task),
+            count("wakeups_in_hardirq_idle", s.wakeups_hardirq_idle),
+        ]
+    }
+
+    /// How CPUs were looked for, and which were found.
+    fn selections(&self) -> [Metric; 8] {
+        let s = &self.stats;
+        [
+            count("fast_path_selections", s.fast_path),
+            count("slow_path_selections", s.slow_path),
+            count("wakeups_still_queued", s.still_queued),
+            percent("found_idle_percent", s.found_idle, self.searches()),
+            percent("to_prev_percent", s.to_prev, s.wakeups),
+            percent("to_this_percent", s.to_this, s.wakeups),
+            percent("to_other_percent", s.to_other, s.wakeups),
+            metric("looked_at_per_wakeup", "", per(s.looked_at, s.wakeups)),
+        ]
+    }
+
+    /// How often a CPU was looked for.
+    fn searches(&self) -> Count {
+        let mut searches = self.stats.fast_path;
+        searches += self.stats.slow_path.reported();
+        searches
+    }
+
+    /// How long woken tasks waited for a CPU.
+    fn run_delays(&self) -> [Metric; 2] {
+        let latency = |us: Option<f64>| us.unwrap_or(f64::NAN);
+        let delays = &self.stats.wake_latency;
+        let lower_is_better = |delay| Metric {
+            better: Some(Better::Lower),
+            ..delay
+        };
+        [
+            metric("run_delay_mean_us", "us", latency(delays.mean_us())),
+            metric("run_delay_p99_us", "us", latency(delays.quantile_us(990))),
+        ]
+        .map(lower_is_better)
+    }
+
+    /// What balancing brought and cost.
+    fn balancing(&self) -> [Metric; 6] {
+        let s = &self.stats;
+        [
+            count("balance_pulls", s.lb_pulled),
+            count("newidle_attempts", s.newidle.attempts),
+            count("newidle_failures", s.newidle.failures),
+            count("newidle_pulls", s.newidle.pulled),
+            metric("newidle_s", "s", s.newidle.ns.reported() as f64 / 1e9),
+            count("active_balances", s.lb_active),
+        ]
+    }
+
+    /// What CPUs did to each other, and the time that was lost by it.
+    fn interference(&self) -> [Metric; 4] {
+        let s = &self.stats;
+        [
+            count("ipis", s.ipis),
+            count("frequency_changes", s.freq_changes),
+            metric("lock_wait_s", "s", s.lock_wait_ns.reported() as f64 / 1e9),
+            metric("cache_refill_s", "s", s.refill_ns.reported() as f64 / 1e9),
+        ]
+    }
+
+    /// Which CPUs were found, where tasks of SCHED_IDLE are.
+    fn selections_beside_idle_class(&self) -> Vec<Metric> {
+        if !(self.views.iter()).any(|view| view.class == class::IDLE) {
+            return vec![];
+        }
+        let (s, searches) = (&self.stats, self.searches());
+        vec![
+            percent("to_idle_percent", s.to_idle, searches),
+            percent("to_sched_idle_percent", s.to_sched_idle, searches),
+            percent("to_busy_percent", s.to_busy, searches),
+        ]
+    }
+
+    /// What CPUs that went off left behind, if some did.
+    fn hotplugs(&self) -> Vec<Metric> {
+        if !self.hotplug.used {
+            return vec![];
+        }
+        vec![
+            metric("hotplug_moves", "", self.hotplug.moved as f64),
+            metric("broken_affinities", "", self.hotplug.broken as f64),
+            metric("hotplug_refusals", "", self.hotplug.refused as f64),
+        ]
+    }
+}
+
+impl Power<'_> {
+    /// Why the results are what they are; no number where there is nothing to take it of.
+    pub fn mechanism(&self) -> Vec<Metric> {
+        let s = &self.stats;
+        let mut all = self.migrations();
+        all.extend(self.switches_and_wakeups());
+        all.extend(self.selections());
+        all.extend(self.run_delays());
+        all.push(count("mutex_waits", s.mutex_waits));
+        all.extend(self.balancing());
+        all.extend(self.interference());
+        all.extend(self.selections_beside_idle_class());
+        if self.has_smt() {
+            let (name, beside) = ("beside_sibling_percent", s.beside_ns);
+            all.push(percent(name, beside, s.executed_ns));
+        }
+        if s.messages.reported() != 0 {
+            all.push(count("messages", s.messages));
+        }
+        all.extend(self.time_by_capacity());
+        all.extend(self.by_cluster());
+        all.extend(self.hotplugs());
+        all
+    }
+}
+
+fn metric(name: impl Into<String>, unit: &'static str, value: f64) -> Metric {
+    Metric {
+        name: name.into(),
+        unit,
+        better: None,
+        value,
+    }
+}
+
+fn count(name: &str, n: Count) -> Metric {
+    metric(name, "", n.reported() as f64)
+}
+
+fn percent(name: &str, n: Count, of: Count) -> Metric {
+    metric(name, "percent", 100.0 * per(n, of))
+}
+
+/// No number if there is nothing to take it of.
+fn per(n: Count, of: Count) -> f64 {
+    match of.reported() {
+        0 => f64::NAN,
+        of => n.reported() as f64 / of as f64,
+    }
+}

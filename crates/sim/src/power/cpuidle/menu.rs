@@ -430,7 +430,15 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64, patient
         }
         chosen = i;
     }
-    let stop_tick = tick_stopped || !(states[chosen].spins || predicted_ns < tick_ns);
+    within_tick(look, chosen, predicted_ns)
+}
+
+/// Stops the tick if the period is long enough for that; else no state is deeper than pays off until
+/// the tick. Last part of `menu_select`.
+#[inline(always)]
+fn within_tick(look: &Outlook, mut chosen: usize, predicted_ns: u64) -> Choice {
+    let states = look.states;
+    let stop_tick = look.tick_stopped || !(states[chosen].spins || predicted_ns < look.tick_ns);
     if !stop_tick {
         // The tick will come: no deeper than pays off until then.
         while chosen > 0 && states[chosen].residency_ns > look.delta_next_ns {

@@ -62,8 +62,33 @@ impl Early {
             self.update(look, end);
         }
         self.sleep_length_ns = look.next_timer_ns;
+        let (mut state, mut duration) = self.by_metrics(look);
+        if state > 0 {
+            (state, duration) = self.by_recent(look, state, duration);
+        }
+
+        let kept = look.states[state].spins || duration < self.unit(look.tick_ns);
+        if kept && !look.tick_stopped {
+            let to_tick = self.unit(look.delta_next_ns);
+            if state > 0 && self.residency(look, state) > to_tick {
+                state = self.shallower(look, state, to_tick);
+            }
+            return (state, false);
+        }
+        (state, true)
+    }
+
+    /// Residency of a state, in the kernel's unit.
+    #[inline(always)]
+    fn residency(&self, look: &Outlook, state: usize) -> u64 {
+        self.unit(look.states[state].residency_ns)
+    }
+
+    /// The state that suits the timer, or what came early most often instead, and the time that is
+    /// expected.
+    #[inline(always)]
+    fn by_metrics(&self, look: &Outlook) -> (usize, u64) {
         let mut duration = self.unit(look.next_timer_ns);
-        let residency = |i: usize| self.unit(look.states[i].residency_ns);
         let latency_limit = self.unit(look.latency_limit_ns);
 
         let mut state = 0;
@@ -71,7 +96,7 @@ impl Early {
         let (mut best, mut second) = (None, None);
         let mut early_hits = 0;
         for (i, metrics) in self.states.iter().enumerate() {
-            if residency(i) > duration {
+            if self.residency(look, i) > duration {
                 break;
             }
             if self.unit(look.states[i].wakeup_ns) > latency_limit {
@@ -91,40 +116,34 @@ impl Early {
             }
             if let Some(likely) = best {
                 state = likely;
-                duration = residency(likely);
+                duration = self.residency(look, likely);
             }
         }
         // The state that is taken is the first that is forbidden, not the one
         // above it: that is how these kernels are.
-        state = state.min(forbidden);
+        (state.min(forbidden), duration)
+    }
 
-        if state > 0 {
-            let (mut count, mut sum) = (0, 0);
-            for &interval in self.intervals.iter().filter(|&&i| i < duration) {
-                count += 1;
-                sum += interval;
-            }
-            if count > INTERVALS / 2 {
-                let mean = sum / count as u64;
-                let mean_ns = if self.whole_us { mean * 1000 } else { mean };
-                if time_ok(look, mean_ns) {
-                    duration = mean;
-                    if residency(state) > mean {
-                        state = self.shallower(look, state, mean);
-                    }
+    /// A shallower state, and their mean as the time that is expected, if most of the last periods were
+    /// shorter than was expected.
+    #[inline(always)]
+    fn by_recent(&self, look: &Outlook, mut state: usize, mut duration: u64) -> (usize, u64) {
+        let (mut count, mut sum) = (0, 0);
+        for &interval in self.intervals.iter().filter(|&&i| i < duration) {
+            count += 1;
+            sum += interval;
+        }
+        if count > INTERVALS / 2 {
+            let mean = sum / count as u64;
+            let mean_ns = if self.whole_us { mean * 1000 } else { mean };
+            if time_ok(look, mean_ns) {
+                duration = mean;
+                if self.residency(look, state) > mean {
+                    state = self.shallower(look, state, mean);
                 }
             }
         }
-
-        let kept = look.states[state].spins || duration < self.unit(look.tick_ns);
-        if kept && !look.tick_stopped {
-            let to_tick = self.unit(look.delta_next_ns);
-            if state > 0 && residency(state) > to_tick {
-                state = self.shallower(look, state, to_tick);
-            }
-            return (state, false);
-        }
-        (state, true)
+        (state, duration)
     }
 
     fn shallower(&self, look: &Outlook, state: usize, duration: u64) -> usize {

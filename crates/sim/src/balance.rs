@@ -12,8 +12,8 @@
 //!   (`find_busiest_group`, `calculate_imbalance`);
 //! - `by_load`: the same up to 5.4, which compared load;
 //! - `by_index`: the same in 3.9, which compared averages of weight, and when it did;
-//! - `detach`: the queue to take from and the tasks that may go
-//!   (`find_busiest_queue`, `can_migrate_task`, `detach_tasks`);
+//! - `source`: the queue to take from (`find_busiest_queue`);
+//! - `detach`: the tasks that may go (`can_migrate_task`, `detach_tasks`);
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
 //! - `rebalance`: when: at ticks (`rebalance_domains`), on the way to idle
 //!   (`newidle_balance`);
@@ -43,6 +43,7 @@ mod pack;
 mod pull;
 mod rebalance;
 mod rebuild;
+mod source;
 mod sums;
 #[cfg(test)]
 pub(super) mod tests;

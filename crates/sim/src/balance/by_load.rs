@@ -10,9 +10,9 @@
 
 use super::Idle;
 use super::contest::GroupStats;
-use super::detach::greatest;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
+use super::source::greatest;
 use crate::balance::Balancer;
 use crate::world::util::fits;
 use alight_policy::abi::domain_flag;

@@ -10,17 +10,19 @@
 //! that cannot change it. What the attempt costs in the simulation is charged by
 //! the CPUs of the domain all the same.
 
+mod members;
+mod spread;
+mod updates;
+
 use super::Idle;
 use super::contest::{Contest, GroupStats, Kind, greater};
-use super::sums::Sum;
 use crate::balance::Balancer;
 use crate::kernel::tunables::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
 use crate::queues::Queues;
 use crate::world::World;
-use crate::world::occupancy::Count;
-use alight_policy::abi::{NONE, domain_flag};
-use alight_policy::{Group, Mask, nr_idle_scan};
+use alight_policy::Mask;
+use alight_policy::abi::domain_flag;
 use std::ops::Range;
 
 /// Load and capacity of a domain.
@@ -70,55 +72,6 @@ impl Scope {
 }
 
 impl World<'_> {
-    /// Are tasks to be spread over the groups (`sds->prefer_sibling`)? `busiest`
-    /// is the group that was chosen.
-    pub(super) fn prefers_sibling(&self, scope: &Scope, busiest: usize) -> bool {
-        match self.kernel.balance.sibling {
-            Sibling::Child => self.child_spreads(scope),
-            Sibling::Group | Sibling::Cores => self.spreads(busiest),
-            Sibling::Nodes => {
-                let spans = |level| self.domain(scope.dst, level).flags & domain_flag::NUMA != 0;
-                spans(scope.level) && (scope.level == 0 || !spans(scope.level - 1))
-            }
-        }
-    }
-
-    /// Does the child domain of the CPU that balances say so?
-    fn child_spreads(&self, scope: &Scope) -> bool {
-        scope.level > 0
-            && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0
-    }
-
-    /// Does the domain that a group is?
-    fn spreads(&self, group: usize) -> bool {
-        self.group_flags(group) & domain_flag::PREFER_SIBLING != 0
-    }
-
-    /// Is a group one core with siblings?
-    pub(super) fn is_core(&self, group: usize) -> bool {
-        self.group_flags(group) & domain_flag::SMT != 0
-    }
-
-    /// Flags of the domain that a group is (`sg->flags`).
-    fn group_flags(&self, group: usize) -> u32 {
-        match self.core.groups[group].child {
-            NONE => 0,
-            child => self.core.domains[child as usize].flags,
-        }
-    }
-
-    /// Are all siblings of `cpu` idle (`is_core_idle`)?
-    pub(super) fn core_is_idle(&self, cpu: usize) -> bool {
-        match self.core.places[cpu].smt_domain {
-            NONE => true,
-            core => {
-                let span = &self.core.domains[core as usize].span;
-                span.iter()
-                    .all(|sibling| sibling as usize == cpu || self.is_idle(sibling as usize))
-            }
-        }
-    }
-
     /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not, but may count.
     #[inline]
     pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
@@ -127,19 +80,6 @@ impl World<'_> {
             true => view.h_nr_running,
             false => view.h_nr_running - u32::from(view.h_nr_delayed),
         }
-    }
-
-    /// Books what an attempt finds of the root domain's utilization.
-    fn update_overutilized(&mut self, scope: &Scope) {
-        let place = &self.core.places[scope.dst];
-        let topmost = scope.level + 1 == place.nr_domains as usize;
-        let mut cpus = self.domain(scope.dst, scope.level).span;
-        if let Some(excluded) = &scope.excluded {
-            for (word, out) in cpus.w.iter_mut().zip(&excluded.w) {
-                *word &= !out;
-            }
-        }
-        self.overutilized_seen(&cpus, topmost);
     }
 }
 
@@ -296,40 +236,6 @@ impl Balancer<'_> {
         self.nohz.cores[group]
     }
 
-    /// Periodic balancing of a cache's domain says how many of its CPUs are worth a
-    /// look at a wakeup: fewer, the more are in use (`update_idle_cpu_scan`).
-    fn update_idle_cpu_scan(&mut self, scope: &Scope) {
-        if self.core.params.sis_util == 0 || scope.idle == Idle::Newly {
-            return;
-        }
-        let place = &self.core.places[scope.dst];
-        let domain = place.domain[scope.level];
-        let (weight, shared) = (self.core.domains[domain as usize].weight, place.shared);
-        if domain != self.nohz.shared_domain[shared as usize] {
-            return;
-        }
-        self.sums_refresh();
-        let domain = &self.core.domains[domain as usize];
-        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
-        let util: u64 = groups
-            .map(|group| match &scope.excluded {
-                None => self.nohz.sums.groups[group].util,
-                Some(excluded) => self.sum(group, excluded).util,
-            })
-            .sum();
-        let pct = domain.imbalance_pct;
-        self.core.llcs[shared as usize].nr_idle_scan = nr_idle_scan(util, weight, pct);
-    }
-
-    /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
-    pub(super) fn update_overload(&mut self, scope: &Scope, misfit: bool) {
-        let place = &self.core.places[scope.dst];
-        if scope.level + 1 == place.nr_domains as usize {
-            let span = &self.core.domains[place.domain[scope.level] as usize].span;
-            self.occupancy.overload = misfit || self.overloaded.intersects(span, self.nohz.words);
-        }
-    }
-
     /// `update_sg_lb_stats`.
     pub(super) fn group_stats(&self, scope: &Scope, group: usize, local: bool) -> GroupStats {
         let g = &self.core.groups[group];
@@ -390,142 +296,5 @@ impl Balancer<'_> {
             stats.avg_load = stats.load * 1024 / stats.capacity;
         }
         stats
-    }
-
-    /// Fair tasks of a group that want to run (`h_nr_running`, `h_nr_runnable`).
-    fn fair_tasks(&self, scope: &Scope, group: usize) -> u32 {
-        self.members(group, scope.excluded.as_ref())
-            .map(|cpu| self.fair_runnable(cpu))
-            .sum()
-    }
-
-    /// Load of lone tasks on CPUs whose time others take (`sched_reduced_capacity`):
-    /// the biggest, if the CPU that balances idles.
-    fn biggest_reduced(&self, group: usize, scope: &Scope, pct: u32) -> u32 {
-        if scope.idle == Idle::No {
-            return 0;
-        }
-        self.members(group, scope.excluded.as_ref())
-            .filter(|&cpu| self.fair_runnable(cpu) == 1 && self.capacity_reduced(cpu, pct))
-            .map(|cpu| self.nohz.sums.cpus[cpu].load)
-            .max()
-            .unwrap_or(0)
-    }
-
-    fn totals(&self, scope: &Scope) -> Totals {
-        let domain = self.domain(scope.dst, scope.level);
-        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
-        let load = |group: usize| match &scope.excluded {
-            None => self.nohz.sums.groups[group].load,
-            Some(excluded) => self.sum(group, excluded).load,
-        };
-        groups.fold(Totals::default(), |t, group| Totals {
-            load: t.load + load(group),
-            capacity: t.capacity
-                + match self.packing.full {
-                    true => u64::from(self.packed_capacity(group)),
-                    false => self.core.groups[group].capacity.max(1).into(),
-                },
-        })
-    }
-
-    fn biggest_misfit(&self, group: usize, scope: &Scope) -> u32 {
-        self.members(group, scope.excluded.as_ref())
-            .map(|cpu| self.balance[cpu].misfit_load)
-            .max()
-            .unwrap_or(0)
-    }
-
-    /// Sums up a group from its CPUs' signals, without `excluded`.
-    pub(super) fn sum(&self, group: usize, excluded: &Mask) -> Sum {
-        self.members(group, Some(excluded))
-            .fold(Sum::default(), |sum, cpu| {
-                sum.plus(self.nohz.sums.cpus[cpu])
-            })
-    }
-
-    /// Counts a group from the views, without `excluded`.
-    pub(super) fn count(&self, group: usize, excluded: &Mask) -> Count {
-        self.members(group, Some(excluded))
-            .fold(Count::default(), |count, cpu| {
-                let view = &self.core.cpus[cpu];
-                let busy = view.nr_running != 0 || view.curr_is_idle == 0 || view.ttwu_pending != 0;
-                Count {
-                    nr_running: count.nr_running + view.nr_running,
-                    idle_cpus: count.idle_cpus + u32::from(!busy),
-                }
-            })
-    }
-
-    /// CPUs of a group in rising order, without `excluded`.
-    pub(super) fn members<'a>(
-        &'a self,
-        group: usize,
-        excluded: Option<&'a Mask>,
-    ) -> impl Iterator<Item = usize> + 'a {
-        let Group { child, cpu, .. } = self.core.groups[group];
-        let mut word = cpu as usize / 64;
-        let (span, end) = match child {
-            NONE => (None, word + 1),
-            child => (
-                Some(&self.core.domains[child as usize].span),
-                self.nohz.words,
-            ),
-        };
-        let bits = move |word: usize| {
-            let all = span.map_or(1 << (cpu % 64), |span| span.w[word]);
-            all & !excluded.map_or(0, |mask| mask.w[word])
-        };
-        let mut left = bits(word);
-        std::iter::from_fn(move || {
-            while left == 0 {
-                word += 1;
-                if word >= end {
-                    return None;
-                }
-                left = bits(word);
-            }
-            let at = word * 64 + left.trailing_zeros() as usize;
-            left &= left - 1;
-            Some(at)
-        })
-    }
-
-    /// Sums the capacity of the local group again when that is due (`update_group_capacity`).
-    fn update_local_capacity(&mut self, scope: &Scope, own: usize) {
-        let now = scope.now;
-        if scope.idle == Idle::Newly && now < self.nohz.next_update[own] {
-            return;
-        }
-        let interval = self.balance[scope.dst].levels[scope.level].balance_interval;
-        self.nohz.next_update[own] = now + self.nohz.interval(u64::from(interval));
-
-        let child = self.core.groups[own].child;
-        if child == NONE && (self.has_classes() || self.has_pressure() || self.has_irq_time()) {
-            self.scale_rt_capacity(scope.dst);
-            if self.has_pressure() {
-                self.note_inversion(scope.dst);
-            }
-        }
-        let (capacity, least, most) = if child == NONE {
-            let capacity = self.core.cpus[scope.dst].capacity.max(1);
-            (capacity, capacity, capacity)
-        } else {
-            let child = &self.core.domains[child as usize];
-            let first = child.first_group as usize;
-            (first..first + child.nr_groups as usize)
-                .map(|group| &self.core.groups[group])
-                .fold((0, u32::MAX, 0), |(sum, least, most), g| {
-                    (
-                        sum + g.capacity,
-                        least.min(g.min_capacity),
-                        most.max(g.max_capacity),
-                    )
-                })
-        };
-        self.core.set_group_capacity(own, capacity, least, most);
-        if self.by_index() {
-            self.update_cpu_power(scope.dst, own);
-        }
     }
 }

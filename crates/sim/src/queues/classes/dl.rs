@@ -17,13 +17,16 @@
 //! Left out: SCHED_FLAG_RECLAIM and _DL_OVERRUN, which rt-app does not set; HRTICK, by
 //! which Debian's 7.2 throttles to the microsecond; inheritance.
 
+mod bandwidth;
+mod enqueue;
+mod timers;
+
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
 use crate::world::World;
 use crate::world::asked::DlParams;
 use crate::world::state::DEADLINE;
-use crate::world::state::{Life, Phase};
-use alight_policy::abi::{Pelt, task_flag};
+use alight_policy::abi::Pelt;
 
 /// `DL_SCALE`: bits that are cut so that products fit 64.
 const SCALE: u32 = 10;
@@ -218,74 +221,6 @@ impl Queues<'_> {
         self.classes.dl_tasks[task as usize].queued
     }
 
-    /// A task whose deadline has passed but whose period has not waits for the next
-    /// one (`dl_check_constrained_dl`).
-    fn check_constrained(&mut self, cpu: usize, task: u32) {
-        let now = self.rq_time(cpu);
-        let d = self.dl(task);
-        let implicit = d.params.deadline == d.params.period;
-        let between = before(d.deadline, now) && before(now, d.next_period());
-        if d.throttled || d.is_new() || implicit || !between || !self.start_dl_timer(cpu, task) {
-            return;
-        }
-        let d = self.dl(task);
-        d.throttled = true;
-        d.runtime = d.runtime.min(0);
-    }
-
-    /// `task` has ended: others may have its bandwidth from its 0-lag time on.
-    pub(super) fn exits_dl(&mut self, task: u32) {
-        if !self.dl(task).non_contending {
-            self.give_bandwidth_back(task);
-        }
-    }
-
-    /// The current task of `cpu` has left the class. It counts there no more, but others
-    /// may have its bandwidth only from its 0-lag time on (`switched_from_dl`).
-    pub(super) fn leaves_dl(&mut self, cpu: usize, task: u32) {
-        let at = self.dl(task).zero_lag();
-        if at < self.now as i64 {
-            self.give_bandwidth_back(task);
-        } else {
-            self.start_timer_of(cpu, task, INACTIVE, at as u64);
-        }
-    }
-
-    /// `cpu_bw_dl` follows.
-    fn set_running_bw(&mut self, cpu: usize, running_bw: u64) {
-        self.classes.dl[cpu].running_bw = running_bw;
-        self.show_bandwidth(cpu);
-    }
-
-    /// `cpu_bw_dl`: the bandwidth in use of tasks and of the fair server.
-    pub(super) fn show_bandwidth(&mut self, cpu: usize) {
-        let tasks = self.classes.dl.get(cpu).map_or(0, |q| q.running_bw);
-        let running_bw = tasks + self.server_bandwidth(cpu);
-        self.core.cpus[cpu].dl_bandwidth = ((running_bw << 10) >> BW_SHIFT) as u16;
-    }
-
-    /// Awaits the next period of `task`; false if that has begun (`start_dl_timer`).
-    fn start_dl_timer(&mut self, cpu: usize, task: u32) -> bool {
-        let at = self.dl(task).next_period();
-        if at < self.now {
-            return false;
-        }
-        self.start_timer_of(cpu, task, REPLENISH, at);
-        true
-    }
-
-    fn start_timer_of(&mut self, cpu: usize, task: u32, which: usize, at: u64) {
-        if std::mem::replace(&mut self.dl(task).pending[which], true) {
-            return;
-        }
-        let timer = self.tasks.len() as u32 + 1 + 2 * task + which as u32;
-        let world = self.world();
-        world.cpus[cpu].timers.insert(&mut world.nodes, timer, at);
-        if self.cpus[cpu].phase != Phase::Waking {
-            self.queue.advance(cpu, at);
-        }
-    }
-
     /// Does `sched_yield` of `task` mean something though nobody waits?
     #[inline]
     pub fn yields_alone(&self, task: u32) -> bool {
@@ -325,127 +260,6 @@ impl Queues<'_> {
         (admitted != total).then(|| format!("bandwidth {total} is admitted, of tasks {admitted}"))
     }
 
-    /// `task` comes to the runqueue of `cpu` (`enqueue_task_dl`); its clock is current.
-    pub(super) fn enqueue_dl(&mut self, cpu: usize, task: u32, how: Joins) {
-        let now = self.rq_time(cpu);
-        if how != Joins::Replenished {
-            let view = &mut self.views[task as usize];
-            view.prev_cpu = cpu as u32;
-            view.flags |= task_flag::ON_RQ;
-            self.tasks[task as usize].cpu = cpu as u32;
-            self.classes.dl[cpu].all += 1;
-        }
-        self.check_constrained(cpu, task);
-        if matches!(how, Joins::Moved | Joins::New) {
-            self.contend(cpu, task);
-        }
-        if self.dl(task).throttled && how != Joins::Replenished {
-            if how == Joins::Woken {
-                self.contend(cpu, task);
-            }
-            return;
-        }
-        match how {
-            Joins::Woken => {
-                self.contend(cpu, task);
-                self.dl(task).wakes(now);
-            }
-            Joins::Replenished => self.dl(task).replenish(now),
-            Joins::New if self.dl(task).is_new() || before(self.deadline(task), now) => {
-                self.dl(task).new_period(now);
-            }
-            Joins::New | Joins::Moved => {}
-        }
-        self.queue_dl(cpu, task);
-    }
-
-    /// `__enqueue_dl_entity`: behind those of the same deadline.
-    fn queue_dl(&mut self, cpu: usize, task: u32) {
-        let tasks = &self.classes.dl[cpu].tasks;
-        let at = tasks.partition_point(|&other| !self.earlier(task, other));
-        self.classes.dl[cpu].tasks.insert(at, task);
-        self.dl(task).queued = true;
-        self.end_rounds(cpu);
-        self.pack_update_signals(cpu);
-        self.core.cpus[cpu].nr_running += 1;
-        self.dl_counted(cpu);
-    }
-
-    /// `__dequeue_task_dl`.
-    fn unqueue_dl(&mut self, cpu: usize, task: u32) {
-        if std::mem::take(&mut self.dl(task).queued) {
-            self.classes.dl[cpu].tasks.retain(|&other| other != task);
-            self.pack_update_signals(cpu);
-            self.core.cpus[cpu].nr_running -= 1;
-            self.dl_counted(cpu);
-        }
-    }
-
-    /// The number of tasks that may run on `cpu` has changed.
-    fn dl_counted(&mut self, cpu: usize) {
-        let some = !self.classes.dl[cpu].tasks.is_empty();
-        self.classes.dl_busy.assign(cpu as u32, some);
-        let present = some || self.is_served(cpu);
-        self.class_present(cpu, DEADLINE, present);
-        let nr = self.core.cpus[cpu].nr_running;
-        self.overloaded.assign(cpu as u32, nr >= 2);
-        self.rq_changed(cpu);
-        self.cpufreq_update(cpu);
-    }
-
-    /// A task leaves the runqueue of `cpu` for another CPU or class; its run has been charged.
-    pub(super) fn dequeue_dl(&mut self, cpu: usize, task: u32) {
-        self.leave_dl(cpu, task);
-        self.uncount_bandwidth(task);
-    }
-
-    fn leave_dl(&mut self, cpu: usize, task: u32) {
-        self.unqueue_dl(cpu, task);
-        self.classes.dl[cpu].all -= 1;
-        self.views[task as usize].flags &= !task_flag::ON_RQ;
-    }
-
-    /// The current task of `cpu` goes to sleep or dies.
-    pub(super) fn dequeue_current_dl(&mut self, cpu: usize) {
-        let task = self.cpus[cpu].curr;
-        self.update_curr_dl(cpu);
-        self.leave_dl(cpu, task);
-        // `task_non_contending`
-        let at = self.dl(task).zero_lag();
-        if at < self.now as i64 {
-            self.uncount_bandwidth(task);
-            return;
-        }
-        self.dl(task).non_contending = true;
-        self.start_timer_of(cpu, task, INACTIVE, at as u64);
-    }
-
-    /// What `task` may need counts on `cpu` (`task_contending`, `migrate_task_rq_dl`).
-    fn contend(&mut self, cpu: usize, task: u32) {
-        self.dl(task).non_contending = false;
-        if self.dl(task).counted_on == Some(cpu as u32) {
-            return;
-        }
-        self.uncount_bandwidth(task);
-        let bandwidth = self.dl(task).bandwidth();
-        self.dl(task).counted_on = Some(cpu as u32);
-        let bandwidth = self.classes.dl[cpu].running_bw + bandwidth;
-        self.set_running_bw(cpu, bandwidth);
-        self.cpufreq_hurries(cpu);
-    }
-
-    /// `sub_running_bw`.
-    pub(super) fn uncount_bandwidth(&mut self, task: u32) {
-        let bandwidth = self.dl(task).bandwidth();
-        self.dl(task).non_contending = false;
-        if let Some(cpu) = self.dl(task).counted_on.take() {
-            let cpu = cpu as usize;
-            let bandwidth = self.classes.dl[cpu].running_bw - bandwidth;
-            self.set_running_bw(cpu, bandwidth);
-            self.cpufreq_update(cpu);
-        }
-    }
-
     /// Charges the current task of `cpu`, one of this class, the time it ran (`update_curr_dl`).
     pub(super) fn update_curr_dl(&mut self, cpu: usize) {
         let now = self.clock_task(cpu);
@@ -483,59 +297,6 @@ impl Queues<'_> {
         }
     }
 
-    /// Timer number `timer` of the class's tasks expires on `by`.
-    pub(super) fn dl_timer(&mut self, by: usize, timer: u32) {
-        let (task, which) = (timer / 2, timer as usize % 2);
-        self.dl(task).pending[which] = false;
-        match which {
-            REPLENISH => self.next_period_begins(by, task),
-            _ => self.zero_lag_comes(by, task),
-        }
-    }
-
-    /// `dl_task_timer`.
-    fn next_period_begins(&mut self, by: usize, task: u32) {
-        if !self.is_dl(task) {
-            // It left the class throttled, and may come back (`__dl_clear_params`).
-            let dl = self.dl(task);
-            (dl.throttled, dl.yielded) = (false, false);
-            return;
-        }
-        if !self.dl(task).throttled {
-            return;
-        }
-        if self.views[task as usize].flags & task_flag::ON_RQ == 0 {
-            let now = self.now;
-            return self.dl(task).replenish(now);
-        }
-        let cpu = self.tasks[task as usize].cpu as usize;
-        self.clock(cpu);
-        self.enqueue_dl(cpu, task, Joins::Replenished);
-        self.check_preempt(cpu, task);
-        self.push_dl(by, cpu);
-        if self.cpus[cpu].need_resched {
-            self.kick(by, cpu);
-        }
-    }
-
-    /// `inactive_task_timer`. A task that woke and slept again meanwhile has a later time.
-    fn zero_lag_comes(&mut self, by: usize, task: u32) {
-        let gone = !self.is_dl(task) || self.tasks[task as usize].life == Life::Dead;
-        let d = self.dl(task);
-        let held = gone && d.admitted != 0;
-        if !d.non_contending && !held {
-            return;
-        }
-        let at = d.zero_lag();
-        if at > self.now as i64 {
-            return self.start_timer_of(by, task, INACTIVE, at as u64);
-        }
-        self.uncount_bandwidth(task);
-        if gone {
-            self.give_bandwidth_back(task);
-        }
-    }
-
     /// `sched_yield` of the current task gives its runtime away (`yield_task_dl`).
     pub(super) fn yield_dl(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
@@ -543,24 +304,4 @@ impl Queues<'_> {
         self.dl(task).yielded = true;
         self.update_curr_dl(cpu);
     }
-
-    /// Throttled tasks of a CPU that goes off wait on another one
-    /// (`dl_task_offline_migration`, which the kernel puts off until they may run).
-    pub fn move_throttled_away(&mut self, cpu: usize) {
-        for task in 0..self.tasks.len() as u32 {
-            let on_rq = self.views[task as usize].flags & task_flag::ON_RQ != 0;
-            let here = self.tasks[task as usize].cpu as usize == cpu;
-            if on_rq && here && self.is_dl(task) {
-                let to = self.fallback_cpu(cpu, task);
-                self.dequeue_dl(cpu, task);
-                self.clock(to);
-                self.trace_migrate(cpu, task, to);
-                self.enqueue_dl(to, task, Joins::Moved);
-            }
-        }
-    }
 }
-
-/// The timers of a task.
-const REPLENISH: usize = 0;
-const INACTIVE: usize = 1;

@@ -4,11 +4,14 @@
 //! queue by propagation, so that its utilization contains that of all tasks
 //! (kernel/sched/fair.c, `update_load_avg` and what it calls).
 
+mod propagate;
+mod tasks;
+
 use crate::base::timeline::NONE;
 use crate::kernel::{Shares, TaskGroups};
 use crate::queues::Queues;
 use crate::world::World;
-use alight_policy::abi::{Pelt, class, rule};
+use alight_policy::abi::Pelt;
 use alight_policy::{pelt, rq};
 
 /// `PELT_MIN_DIVIDER`: what closed periods contribute at most.
@@ -18,31 +21,6 @@ const MAX: u32 = 47742;
 /// A queue tells its group of its load at most once in so many ns
 /// (`update_tg_load_avg`, where it is limited).
 const TELL_NS: u64 = 1_000_000;
-
-/// `add_positive` of 32 bits.
-fn add(value: u32, delta: i64) -> u32 {
-    (i64::from(value) + delta).max(0) as u32
-}
-
-/// `add_positive` of 64 bits.
-fn add_64(value: u64, delta: i64) -> u64 {
-    value.checked_add_signed(delta).unwrap_or(0)
-}
-
-/// A queue's sum is no less than its average stands for; where the kernel takes
-/// the larger of both in 32 bits it is cut to them (see `policy_sums_rule`).
-fn bound(sums: u32, sum: u64, average: u32) -> u64 {
-    let least = u64::from(average) * u64::from(MIN_DIVIDER);
-    match sums {
-        rule::SUMS_CUT => u64::from((sum as u32).max(least as u32)),
-        _ => sum.max(least),
-    }
-}
-
-/// A queue's sums are made of its averages (read in 5.10.262 and 5.15.215).
-fn averaged(sums: u32) -> bool {
-    matches!(sums, rule::SUMS_AVERAGED | rule::SUMS_AVERAGED_BUT_LOAD)
-}
 
 /// `get_pelt_divider`.
 fn divider(signals: &Pelt) -> u32 {
@@ -91,76 +69,6 @@ impl Queues<'_> {
         let queue = &mut self.groups.queues[q - self.groups.cpus];
         queue.propagate = true;
         queue.prop_sum += sign * sum;
-    }
-
-    /// [`rq::delay`] where `task` may be in a group.
-    pub fn delay_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        let world = self.world();
-        let view = &mut world.views[task as usize];
-        if q == cpu {
-            return rq::delay(&k, &mut world.core.cpus[cpu], view);
-        }
-        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
-        self.core.cpus[cpu].h_nr_delayed += 1;
-        self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        rq::delay(&k, queue, view);
-        false
-    }
-
-    /// [`rq::requeue`] where `task` may be in a group.
-    pub fn requeue_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let world = self.world();
-            let root = &mut world.core.cpus[cpu];
-            return rq::requeue(&k, root, &mut world.views[task as usize], running);
-        }
-        let running = self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        rq::requeue(&k, queue, view, running);
-        self.core.cpus[cpu].h_nr_delayed -= 1;
-        let world = self.world();
-        let view = &world.views[task as usize];
-        rq::est_enqueue(&k, &mut world.core.cpus[cpu], view);
-        false
-    }
-
-    /// [`rq::update_curr`] where `task` may be in a group, which learns of its load
-    /// at a tick only.
-    pub fn refresh_grouped(&mut self, cpu: usize, task: u32, tick: bool) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let world = self.world();
-            let view = &mut world.views[task as usize];
-            return rq::update_curr(&k, &mut world.core.cpus[cpu], view);
-        }
-        self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        let changed = rq::update_curr(&k, queue, view);
-        self.told(q, changed && tick);
-        false
-    }
-
-    /// [`rq::set_next`] where `task` may be in a group.
-    pub fn set_next_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let world = self.world();
-            let view = &mut world.views[task as usize];
-            return rq::set_next(&k, &mut world.core.cpus[cpu], view);
-        }
-        self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        let changed = rq::set_next(&k, queue, view);
-        self.told(q, changed);
-        false
     }
 
     /// First signals of a new task (`post_init_entity_util_avg`).
@@ -227,82 +135,6 @@ impl Queues<'_> {
         let queue = self.group_queue_mut(entity);
         let view = &queue.view;
         queue.runnable = u64::from(view.h_nr_running - u32::from(view.h_nr_delayed));
-    }
-
-    /// What came and went below reaches the entity and the queue of `cpu`
-    /// (`propagate_entity_load_avg`).
-    fn propagate(&mut self, cpu: usize, entity: u32) -> bool {
-        let rules = self.group_rules();
-        let queue = &mut self.groups.queues[entity as usize - self.groups.tasks];
-        if !std::mem::take(&mut queue.propagate) {
-            return false;
-        }
-        let came = std::mem::take(&mut queue.prop_sum);
-        let (sums, old_sums) = (self.power.core.params.sums, rules.old_sums);
-        let root = &mut self.power.world.core.cpus[cpu].cfs;
-        let view = &mut self.power.world.views[entity as usize];
-        let (own, below, weight) = (&mut view.pelt, &queue.view.cfs, view.weight);
-        let divider = match old_sums {
-            true => MAX,
-            false => divider(root),
-        };
-
-        // update_tg_cfs_util
-        let change = i64::from(below.util_avg) - i64::from(own.util_avg);
-        if change != 0 {
-            own.util_avg = below.util_avg;
-            let sum = own.util_avg * divider;
-            let more = i64::from(sum) - i64::from(own.util_sum);
-            own.util_sum = sum;
-            root.util_avg = add(root.util_avg, change);
-            root.util_sum = match old_sums {
-                true => root.util_avg * MAX,
-                false if averaged(sums) => root.util_avg * divider,
-                false => bound(sums, add(root.util_sum, more).into(), root.util_avg) as u32,
-            };
-        }
-        // update_tg_cfs_runnable
-        let change = i64::from(below.runnable_avg) - i64::from(own.runnable_avg);
-        if change != 0 {
-            own.runnable_avg = below.runnable_avg;
-            let sum = u64::from(own.runnable_avg) * u64::from(divider);
-            let more = sum.wrapping_sub(own.runnable_sum) as i64;
-            own.runnable_sum = sum;
-            root.runnable_avg = add(root.runnable_avg, change);
-            root.runnable_sum = match averaged(sums) {
-                true => u64::from(root.runnable_avg) * u64::from(divider),
-                false => bound(sums, add_64(root.runnable_sum, more), root.runnable_avg),
-            };
-        }
-        // update_tg_cfs_load
-        if came == 0 {
-            return true;
-        }
-        let held = own.load_sum as i64;
-        let time = match came >= 0 {
-            true => (came + held).min(divider.into()),
-            false => match queue.view.weight {
-                0 => 0,
-                weight => held.min((below.load_sum / u64::from(weight)) as i64),
-            },
-        };
-        let time = time.max(i64::from(own.util_sum >> 10)) as u64;
-        let sum = u64::from(weight) * time;
-        let load = (sum / u64::from(divider)) as u32;
-        let change = i64::from(load) - i64::from(own.load_avg);
-        if averaged(sums) {
-            (own.load_sum, own.load_avg) = (time, load);
-            root.load_avg = add(root.load_avg, change);
-            if change != 0 || sums == rule::SUMS_AVERAGED_BUT_LOAD {
-                root.load_sum = u64::from(root.load_avg) * u64::from(divider);
-            }
-        } else if change != 0 {
-            let more = sum.wrapping_sub(u64::from(weight) * own.load_sum) as i64;
-            (own.load_sum, own.load_avg) = (time, load);
-            root.load_avg = add(root.load_avg, change);
-            root.load_sum = bound(sums, add_64(root.load_sum, more), root.load_avg);
-        }
-        true
     }
 
     /// Queue `q` tells its group of its load, and where the group's weight hangs on it of its tasks,
@@ -381,110 +213,6 @@ impl Queues<'_> {
         }
         self.views[task].pelt.load_avg = self.task_h_load(task as u32);
         Some(was)
-    }
-
-    /// Counts `task` in (`sign` 1) or out (-1) on the CPU's own queue, in a group or not.
-    fn count_task(&mut self, cpu: usize, task: u32, sign: i32) {
-        self.pack_update_signals(cpu);
-        let entity = self.root_entity(cpu, task);
-        let idle = |e: u32| self.views[e as usize].class == class::IDLE;
-        let idle = sign * i32::from(idle(task) || idle(entity));
-        let root = &mut self.core.cpus[cpu];
-        root.nr_running = root.nr_running.wrapping_add_signed(sign);
-        root.h_nr_running = root.h_nr_running.wrapping_add_signed(sign);
-        root.h_nr_idle = root.h_nr_idle.wrapping_add_signed(idle);
-    }
-
-    /// [`rq::enqueue`] where `task` may be in a group.
-    pub fn enqueue_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let world = self.world();
-            let root = &mut world.core.cpus[cpu];
-            return rq::enqueue(
-                &world.core.params,
-                root,
-                &mut world.views[task as usize],
-                running,
-            );
-        }
-        let running = self.group_refreshes(q);
-        let view = &mut self.power.world.views[task as usize];
-        let comes = view.pelt.last_update_time == 0;
-        let queue = &mut self.groups.queues[q - self.groups.cpus];
-        let changed = rq::enqueue(
-            &self.power.world.core.params,
-            &mut queue.view,
-            view,
-            running,
-        );
-        let (params, root, view) = self.rq_and_task(cpu, task);
-        rq::est_enqueue(params, root, view);
-        if comes {
-            self.group_propagates(q, task, 1);
-        }
-        self.told(q, changed);
-        self.count_task(cpu, task, 1);
-        false
-    }
-
-    /// [`rq::dequeue`] of the current `task`, which may be in a group.
-    pub fn dequeue_grouped(&mut self, cpu: usize, task: u32, sleeps: bool) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        let world = self.world();
-        let view = &mut world.views[task as usize];
-        if q == cpu {
-            return rq::dequeue(&k, &mut world.core.cpus[cpu], view, true, true, sleeps);
-        }
-        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
-        self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        let changed = rq::dequeue(&k, queue, view, true, true, sleeps);
-        self.told(q, changed);
-        self.count_task(cpu, task, -1);
-        false
-    }
-
-    /// [`rq::detach`] where `task` may be in a group.
-    pub fn detach_grouped(&mut self, cpu: usize, task: u32) {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let world = self.world();
-            let root = &mut world.core.cpus[cpu];
-            return rq::detach(&k, root, &mut world.views[task as usize], running);
-        }
-        let world = self.world();
-        let view = &mut world.views[task as usize];
-        rq::est_dequeue(&k, &mut world.core.cpus[cpu], view, false);
-        let running = self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        rq::detach(&k, queue, view, running);
-        self.group_propagates(q, task, -1);
-        self.told(q, true);
-        self.count_task(cpu, task, -1);
-    }
-
-    /// [`rq::dequeue_delayed`] where `task` may be in a group.
-    pub fn dequeue_delayed_grouped(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
-        let k = self.core.params;
-        if q == cpu {
-            let running = self.runs_in(cpu);
-            let world = self.world();
-            let root = &mut world.core.cpus[cpu];
-            return rq::dequeue_delayed(&k, root, &mut world.views[task as usize], running);
-        }
-        let running = self.group_refreshes(q);
-        let (view, queue) = self.view_and_queue(task, q);
-        let changed = rq::dequeue_delayed(&k, queue, view, running);
-        self.core.cpus[cpu].h_nr_delayed -= 1;
-        self.told(q, changed);
-        self.count_task(cpu, task, -1);
-        false
     }
 
     /// The signals of a group's entity and of the queue of `cpu` come up to now

@@ -169,7 +169,7 @@ fn calls(body: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where each method of a layer stands: the lowest room, if one room declares what another does.
-fn homes<'a>(sources: &'a [Source]) -> BTreeMap<&'a str, usize> {
+fn homes(sources: &[Source]) -> BTreeMap<&str, usize> {
     let mut homes = BTreeMap::new();
     for source in sources {
         let Some(rank) = source.rank() else { continue };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Measures what shells hand down to the workloads that they start: their `wakee_flips`,
-# of which crates/sim/src/shell.rs has a table and docs/reference/workloads.md what it means.
+# of which crates/sim/src/setup/shell.rs has a table and docs/reference/workloads.md what it means.
 #
 #   verify/shell.sh [KERNEL...]
 #

@@ -2,7 +2,7 @@
 /*
  * order.c - src/bpf/fair.h and what src/bpf/queue.h does with it, told what happens
  *
- * The simulator's EEVDF is held against it (crates/sim/src/fair/eevdf/against_live.rs),
+ * The simulator's EEVDF is held against it (crates/sim/src/queues/fair/eevdf/against_live.rs),
  * which writes a line for each event, and what it chose itself. Each question is
  * answered by a line. Time is in ns.
  *

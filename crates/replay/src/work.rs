@@ -3,7 +3,7 @@
 //!
 //! The speed of a CPU is that at its top frequency, less where its clock is below the top and less where other
 //! threads of its core execute. The simulator turns work into time by the same rules
-//! (`crates/sim/src/smt.rs`, `cpufreq.rs`), so that a replay on the same machine takes as long.
+//! (`crates/sim/src/power/smt.rs`, `cpufreq.rs`), so that a replay on the same machine takes as long.
 //!
 //! [`Work`] counts ns of a CPU of capacity 1, in which the simulator counts, too: what a CPU gets
 //! done in a ns is a whole number.

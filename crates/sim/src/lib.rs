@@ -18,17 +18,26 @@
 //! integrates power, `stats` counts, and `emit` feeds the hash of the run and the trace. `kernel` has
 //! one row for each base kernel. `fault` says whose fault an error is: the user's, or the host's.
 //!
-//! What each mechanism may touch is the type that its methods are of. `layers` has these types: each
-//! owns the one before it.
+//! # Rooms and layers
+//!
+//! A room is a folder, and uses the rooms before it only (`tests/arrows.rs` reads the source): `base`,
+//! `face`, `kernel`, `world`, `power`, `queues`, `place`, `balance`, `program`, `dispatch`, `observe`,
+//! `setup`, `run`. Seven of them own state, as a type each, a layer. A layer owns the one before it and
+//! dereferences to it; what a mechanism may change is the type that its methods are of.
 //!
 //! | layer | keeps |
 //! |---|---|
 //! | `World` | time, CPUs, tasks, their programs, the placement core, the events told |
 //! | `Power` | clocks, idle states, energy, pressure, SMT, clamps |
-//! | `Queues` | the fair class, task groups, real-time and deadline classes; wakeups are its methods |
+//! | `Queues` | the fair class, task groups, real-time and deadline classes |
+//! | `Place` | wakeups: which CPU a task goes to, and what is explained of it |
 //! | `Balancer` | load balancing, packing, priorities of CPUs |
 //! | `Programs` | channels, locks, desks, measurements |
-//! | `Sim` | changes of the machine, replay; the event loop |
+//! | `Sim` | CPUs at their events; changes of the machine; replay |
+//!
+//! In a method of `Balancer`, `self.now` is the world's time and `self.clock(cpu)` updates the clock of a
+//! queue. Such an access borrows all layers below. To change two parts at once, a method names the layer
+//! of one (`self.world.cpus` beside `self.freq`), or borrows the `world()` and takes it apart.
 //!
 //! # Who may use it
 //!

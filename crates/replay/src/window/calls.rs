@@ -6,7 +6,7 @@
 //! A write stands in the program before what happens in its call, a read behind it. In the order of
 //! the begins of writes and the ends of reads, each read finds its bytes. A write may find no room,
 //! where other writers were faster than they were when recorded: it sleeps, as it would. If then
-//! nobody can go on, the simulator makes room (`crates/sim/src/replay/room.rs`).
+//! nobody can go on, the simulator makes room (`crates/sim/src/dispatch/replay/room.rs`).
 
 use alight_recording::workload::Call;
 use alight_workload::program::{ChannelId, Op};

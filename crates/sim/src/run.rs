@@ -294,7 +294,8 @@ impl Sim<'_> {
             if self.check {
                 self.check_invariants()?;
             }
-            if (self.workloads.iter()).all(|w| w.alive == 0 || w.over_at <= time) {
+            // All workloads are over.
+            if self.end_at <= time {
                 return Ok(false);
             }
             if turns.is_multiple_of(LOOK_INTERVAL) {

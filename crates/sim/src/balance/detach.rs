@@ -112,7 +112,7 @@ impl Balancer<'_> {
         if batch.len == 0 {
             return 0;
         }
-        self.stats.lb_pulled += batch.len as u64;
+        self.counts.pulled += batch.len as u64;
         self.charge(by, lock);
         for at in 0..batch.len {
             let at = match self.kernel.balance.detach.newest_first {

@@ -193,7 +193,7 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
         let start = self.reached(cpu);
         let found = self.look_newidle(cpu);
         let took = self.reached(cpu) - start;
-        self.stats.newidle.ns += took;
+        self.counts.newidle_ns += took;
         found
     }
 
@@ -299,7 +299,7 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
     fn attempt_newidle(&mut self, cpu: usize, level: usize, now: u64) -> u32 {
         let scope = Scope::new(cpu, level, Idle::Newly, now);
         let pulled = self.load_balance(cpu, scope, &mut true);
-        self.stats.newidle.count(pulled);
+        self.count_newidle(pulled);
         pulled
     }
 }

@@ -250,7 +250,7 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
     /// pulled; `go_on` becomes false if another CPU of the group does this at
     /// this level and above.
     fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
-        self.stats.lb_attempts += 1;
+        self.counts.attempts += 1;
         let Scope { dst, level, .. } = scope;
         match self.attempt(by, &mut scope, go_on) {
             Outcome::Unbalanced { moved, backs_off } => {
@@ -376,7 +376,7 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
         if !moved {
             return;
         }
-        self.stats.lb_active += 1;
+        self.counts.active += 1;
         if !self.kernel.balance.active.push_forgets {
             return;
         }

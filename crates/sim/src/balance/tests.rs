@@ -274,10 +274,14 @@ fn newidle_attempts_and_failures_and_their_time_are_counted() {
                 put(sim, 0, tasks);
                 prepare(sim);
                 sim.balance_newidle(2);
-                let found = sim.stats.newidle;
-                let [attempts, failures, pulled, ns] =
-                    [found.attempts, found.failures, found.pulled, found.ns]
-                        .map(|count| count.seen());
+                let found = &sim.counts;
+                let [attempts, failures, pulled, ns] = [
+                    found.newidle_attempts,
+                    found.newidle_failures,
+                    found.newidle_pulled,
+                    found.newidle_ns,
+                ]
+                .map(|count| count.seen());
                 let counts = (attempts, failures, pulled);
                 assert_eq!(counts, expected, "{base}: {because}");
                 assert_eq!(ns, sim.cpus[2].steal, "{base}: {because}");
@@ -301,17 +305,17 @@ fn newidle_is_not_worth_it() {
     // Nobody ever had two tasks.
     on("hikey620", |sim| {
         put(sim, 0, 0..1);
-        let before = sim.stats.lb_attempts.seen();
+        let before = sim.counts.attempts.seen();
         assert!(!sim.balance_newidle(2));
-        assert_eq!(sim.stats.lb_attempts.seen(), before);
+        assert_eq!(sim.counts.attempts.seen(), before);
     });
     // The search took longer than this CPU idles.
     on("hikey620", |sim| {
         put(sim, 0, 0..4);
         sim.balance[2].levels[0].max_newidle_lb_cost = sim.core.cpus[2].avg_idle + 1;
-        let before = sim.stats.lb_attempts.seen();
+        let before = sim.counts.attempts.seen();
         assert!(!sim.balance_newidle(2));
-        assert_eq!(sim.stats.lb_attempts.seen(), before);
+        assert_eq!(sim.counts.attempts.seen(), before);
     });
 }
 
@@ -447,7 +451,7 @@ fn a_misfit_is_pushed_to_a_big_cpu() {
         advance(sim, 200 * MS);
         let cpu = sim.tasks[0].cpu as usize;
         assert_eq!(sim.core.cpus[cpu].capacity_orig, 1024, "runs on CPU {cpu}");
-        assert_eq!(sim.stats.lb_active.seen(), 1);
+        assert_eq!(sim.counts.active.seen(), 1);
     });
 }
 

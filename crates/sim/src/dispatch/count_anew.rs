@@ -25,6 +25,7 @@ impl Programs<'_> {
         }
         self.count_cpu_time_anew();
         self.forget_counts();
+        self.balance_counts_anew();
         (
             self.hotplug.moved,
             self.hotplug.broken,

@@ -44,7 +44,7 @@ impl World<'_> {
 impl Queues<'_> {
     /// The task to run next, or [`NONE`], class by class; `stays`: the current one
     /// is still runnable.
-    #[inline]
+    #[inline(always)]
     pub fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
         if self.has_classes() {
             self.pick_class(cpu, stays)
@@ -303,7 +303,16 @@ impl Sim<'_> {
     }
 
     /// Interrupts that are due on a CPU that executes.
+    #[inline(always)]
     pub fn interrupts(&mut self, cpu: usize) {
+        let c = &self.cpus[cpu];
+        let timer = c.timers.first_at().min(c.tick_at).min(c.hrtick_at);
+        if c.ipi_at.min(timer) <= self.now {
+            self.handle_all(cpu);
+        }
+    }
+
+    fn handle_all(&mut self, cpu: usize) {
         let charged = self.cpus[cpu].steal;
         self.handle_interrupts(cpu);
         if self.has_irq_time() {
@@ -313,6 +322,7 @@ impl Sim<'_> {
     }
 
     /// IPIs, timers and the tick.
+    #[inline(always)]
     fn handle_interrupts(&mut self, cpu: usize) {
         if self.cpus[cpu].ipi_at <= self.now {
             self.cpus[cpu].ipi_at = NEVER;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Why the results of a run are what they are: what the scheduler did, counted.
 
+use crate::balance::{Balancer, Named};
 use crate::base::count::Count;
 use crate::face::api::Metric;
-use crate::power::Power;
 use crate::world::World;
 use alight_policy::STEPS;
 use alight_policy::abi::class;
@@ -107,19 +107,6 @@ impl World<'_> {
         .map(lower_is_better)
     }
 
-    /// What balancing brought and cost.
-    fn balancing(&self) -> [Metric; 6] {
-        let s = &self.stats;
-        [
-            count("balance_pulls", s.lb_pulled),
-            count("newidle_attempts", s.newidle.attempts),
-            count("newidle_failures", s.newidle.failures),
-            count("newidle_pulls", s.newidle.pulled),
-            metric("newidle_s", "s", s.newidle.ns.reported() as f64 / 1e9),
-            count("active_balances", s.lb_active),
-        ]
-    }
-
     /// What CPUs did to each other, and the time that was lost by it.
     fn interference(&self) -> [Metric; 4] {
         let s = &self.stats;
@@ -157,7 +144,7 @@ impl World<'_> {
     }
 }
 
-impl Power<'_> {
+impl Balancer<'_> {
     /// Why the results are what they are; no number where there is nothing to take it of.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
@@ -166,7 +153,7 @@ impl Power<'_> {
         all.extend(self.selections());
         all.extend(self.run_delays());
         all.push(count("mutex_waits", s.mutex_waits));
-        all.extend(self.balancing());
+        all.extend(self.balance_counts().map(named));
         all.extend(self.interference());
         all.extend(self.selections_beside_idle_class());
         if self.has_smt() {
@@ -180,6 +167,14 @@ impl Power<'_> {
         all.extend(self.by_cluster());
         all.extend(self.hotplugs());
         all
+    }
+}
+
+/// A count of a room under the name that it has there.
+fn named(what: Named) -> Metric {
+    match what {
+        Named::Times(name, times) => count(name, times),
+        Named::Seconds(name, ns) => metric(name, "s", ns.reported() as f64 / 1e9),
     }
 }
 

@@ -18,7 +18,6 @@ use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::kernel::{Hold, RateLimit};
 use crate::power::Power;
-use crate::power::demand::Demand;
 use crate::power::energy_model;
 use crate::power::pressure::Limits;
 use crate::world::World;
@@ -319,10 +318,7 @@ impl Power<'_> {
             let idle_calls = self.idle[cpu].idle_calls;
             self.freq[domain].sugov.still_busy(idle_calls)
         };
-        let cpus = self.freq[domain].cpus.iter();
-        let demand = cpus.fold(Demand::NONE, |highest, &cpu| {
-            highest.or_higher(self.demand(cpu as usize))
-        });
+        let demand = self.highest_demand(&self.freq[domain].cpus);
         let raw = demand.frequency(&self.core.params, opps[opps.len() - 1].khz);
         let allowed = &opps[..=self.freq[domain].highest as usize];
         let sugov = &mut self.freq[domain].sugov;

@@ -64,6 +64,9 @@ fn fair_util(params: &Params, view: &Cpu, clamps: bool) -> u32 {
 /// `util` beside the time that interrupts take, and that time
 /// (`scale_irq_capacity`).
 fn with_irq(util: u32, irq: u32, max: u32) -> u32 {
+    if irq == 0 {
+        return util;
+    }
     (u64::from(util) * u64::from(max - irq) / u64::from(max)) as u32 + irq
 }
 
@@ -116,6 +119,33 @@ fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     most.min(util + (util >> 2)).max(least)
 }
 
+/// Do no real-time or deadline task and no interrupt take time of a CPU? Bandwidth may be promised.
+#[inline(always)]
+fn only_fair(view: &Cpu) -> bool {
+    view.irq_util | view.rt_util | view.dl_util | view.rt_nr_running == 0
+}
+
+/// [`World::demand`] by rule `by` of a CPU that only fair tasks take time of, without clamps.
+#[inline(always)]
+fn of_fair(view: &Cpu, by: u32, boosts: bool) -> Demand {
+    let (max, promised) = (view.capacity_orig, u32::from(view.dl_bandwidth));
+    let mut util = view.cfs.util_avg.max(view.util_est_enqueued);
+    if boosts {
+        util = util.max(view.cfs.runnable_avg);
+    }
+    let util = util.min(max);
+    let perf = match by {
+        rule::PERFORMANCE_CLAMPED => max.min(util + (util >> 2)).max(promised),
+        _ if util == max => max,
+        _ => (util + promised).min(max),
+    };
+    let perf = match by {
+        rule::PERFORMANCE_UTIL => perf + (perf >> 2),
+        _ => perf,
+    };
+    Demand { perf, max }
+}
+
 impl World<'_> {
     /// Utilization of `cpu` by all classes (`sched_cpu_util`; read in 6.5).
     pub fn energy_util(&self, cpu: usize) -> u32 {
@@ -127,6 +157,21 @@ impl World<'_> {
             true => max,
             false => with_irq(util, irq, max),
         }
+    }
+
+    /// What the governor wants of `cpus`: that of the one with the highest share of its capacity in use.
+    pub fn highest_demand(&self, cpus: &[u32]) -> Demand {
+        let params = &self.core.params;
+        let (clamps, by) = (self.uclamp_used(), params.performance);
+        let boosts = params.util_boost != rule::BOOST_NONE;
+        cpus.iter().fold(Demand::NONE, |highest, &cpu| {
+            let view = &self.core.cpus[cpu as usize];
+            let demand = match !clamps && only_fair(view) {
+                true => of_fair(view, by, boosts),
+                false => self.demand(cpu as usize),
+            };
+            highest.or_higher(demand)
+        })
     }
 
     /// What the governor wants of `cpu`.

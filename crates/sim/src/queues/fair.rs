@@ -160,21 +160,25 @@ impl Queues<'_> {
     }
 
     /// Charges the current task, if it is a fair one, the time it ran (`update_curr`).
+    #[inline(always)]
     pub fn update_curr(&mut self, cpu: usize) {
-        if self.curr_is_rt(cpu) {
+        if self.cpus[cpu].curr == NONE || self.curr_is_rt(cpu) {
             return;
         }
-        let now = self.clock_task(cpu);
+        let delta = self.clock_task(cpu) - self.cpus[cpu].exec_start;
+        if delta != 0 {
+            self.charge_curr(cpu, delta);
+        }
+    }
+
+    /// The current task of `cpu`, a fair one, has run for `delta` ns more.
+    #[inline(never)]
+    fn charge_curr(&mut self, cpu: usize, delta: u64) {
         let world = self.world();
         let c = &mut world.cpus[cpu];
         let curr = c.curr;
-        let Some(t) = world.tasks.get_mut(curr as usize) else {
-            return;
-        };
-        let delta = now - c.exec_start;
-        if delta == 0 {
-            return;
-        }
+        let t = &mut world.tasks[curr as usize];
+        let now = c.exec_start + delta;
         c.exec_start = now;
         c.stats.busy_ns += delta;
         t.last_run = now;

@@ -246,7 +246,15 @@ impl World<'_> {
 
     /// Brings a task's working set to `cpu`: nothing where it is still warm,
     /// else the lines that were evicted or lie elsewhere, by distance.
+    #[inline(always)]
     pub fn refill(&mut self, cpu: usize, task: u32) {
+        match self.tasks[task as usize].working_set {
+            0 => self.tasks[task as usize].cache_cpu = cpu as u32,
+            _ => self.refill_set(cpu, task),
+        }
+    }
+
+    fn refill_set(&mut self, cpu: usize, task: u32) {
         let memory = &self.machine.memory;
         let core = &self.machine.core_types[self.cpus[cpu].core_type as usize];
         let t = &mut self.tasks[task as usize];

@@ -95,8 +95,12 @@ impl World<'_> {
         c.stats.runnable_since = self.now;
         let all = &mut self.occupancy;
         all.overload |= count.nr_running >= 2 && was.nr_running < 2;
-        all.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
-        all.runnable.assign(cpu as u32, count.nr_running != 0);
+        if count.idle_cpus != was.idle_cpus {
+            all.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
+        }
+        if (count.nr_running == 0) != (was.nr_running == 0) {
+            all.runnable.assign(cpu as u32, count.nr_running != 0);
+        }
         // With the tasks of a queue its expected utilization changes (`util_est`).
         all.changed.insert(cpu as u32);
         let place = &self.core.places[cpu];

@@ -164,13 +164,18 @@ impl World<'_> {
     }
 
     /// Ends the rounds of `cpu`: from now on each operation is an event.
-    #[inline]
+    #[inline(always)]
     pub fn end_rounds(&mut self, cpu: usize) {
         if self.cpus[cpu].rounds.task != NONE {
-            self.catch_up_rounds(cpu);
-            self.forget_rounds(cpu);
-            self.arm(cpu);
+            self.end_these_rounds(cpu);
         }
+    }
+
+    #[inline(never)]
+    fn end_these_rounds(&mut self, cpu: usize) {
+        self.catch_up_rounds(cpu);
+        self.forget_rounds(cpu);
+        self.arm(cpu);
     }
 
     fn forget_rounds(&mut self, cpu: usize) {

@@ -61,35 +61,9 @@ pub(crate) struct Stats {
     /// Time that threads of cores executed, and of that beside another thread; both 0 where none slow each other.
     pub executed_ns: Count,
     pub beside_ns: Count,
-    pub lb_attempts: Count,
-    pub lb_pulled: Count,
-    pub newidle: Newidle,
-    pub lb_active: Count,
     pub freq_changes: Count,
     pub selections: Selections,
     pub wake_latency: Histogram,
-}
-
-/// Newidle balancing behind its gate (`newidle_balance`).
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Newidle {
-    /// Domains that were searched (`sd->lb_count[CPU_NEWLY_IDLE]`).
-    pub attempts: Count,
-    /// Of these, the ones from which no task came.
-    pub failures: Count,
-    /// Tasks pulled (`sd->lb_gained[CPU_NEWLY_IDLE]`).
-    pub pulled: Count,
-    /// Time that all of it took on its CPUs, ns.
-    pub ns: Count,
-}
-
-impl Newidle {
-    /// A domain was searched.
-    pub fn count(&mut self, pulled: u32) {
-        self.attempts += 1;
-        self.failures += u64::from(pulled == 0);
-        self.pulled += u64::from(pulled);
-    }
 }
 
 /// Decisions by the step that answered.

@@ -312,7 +312,7 @@ fn a_running_task_is_pushed_after_failures_only() {
         // Alone on a little CPU: nobody comes for it, 3.9 knows no misfits.
         put(sim, 3, 0..1);
         advance(sim, 400 * MS);
-        assert_eq!((sim.tasks[0].cpu, sim.stats.lb_active.seen()), (3, 0));
+        assert_eq!((sim.tasks[0].cpu, sim.counts.active.seen()), (3, 0));
     });
     under("linux-3.9", "hikey620", |sim| {
         bind(sim, 0..2, &[0]);

@@ -195,7 +195,7 @@ fn a_single_task_is_pushed_to_a_cpu_that_takes_part() {
             assert_eq!(running(sim), [0, 0, 1, 0], "{base}");
             attempt(sim, 0, 0, Idle::Yes);
             assert_eq!(running(sim), [1, 0, 0, 0], "{base}");
-            assert_eq!(sim.stats.lb_active.seen(), 1, "{base}");
+            assert_eq!(sim.counts.active.seen(), 1, "{base}");
         });
     }
 }

@@ -49,10 +49,10 @@ fn newidle_is_gated_by_what_it_costs() {
             for luck in &mut sim.balance[2].newidle {
                 *luck = newidle::Luck::sure();
             }
-            let before = sim.stats.lb_attempts.seen();
+            let before = sim.counts.attempts.seen();
             assert_eq!(sim.balance_newidle(2), looks, "{base}: {because}");
             assert_eq!(
-                sim.stats.lb_attempts.seen() != before,
+                sim.counts.attempts.seen() != before,
                 looks,
                 "{base}: {because}"
             );
@@ -133,9 +133,9 @@ fn every_second_look_is_left_out_at_first() {
                     sim.core.cpus[2].avg_idle = MS;
                     sim.balance[2].levels[0].max_newidle_lb_cost = 0;
                     sim.occupancy.overload = true;
-                    let before = sim.stats.lb_attempts.seen();
+                    let before = sim.counts.attempts.seen();
                     assert!(!sim.balance_newidle(2));
-                    sim.stats.lb_attempts.seen() != before
+                    sim.counts.attempts.seen() != before
                 })
                 .count();
             assert!(expected.contains(&looks), "{base}: {looks}");

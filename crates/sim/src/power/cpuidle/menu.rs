@@ -317,11 +317,12 @@ impl Intervals {
     /// (`get_typical_interval` of 7.2).
     fn typical_of_both_ends(&self) -> Option<u32> {
         let (mut low, mut high) = (0, INTERVALS);
+        // Of those that are kept.
+        let (mut sum, mut squares) = (self.sum, self.squares);
         while low < high && self.sorted[high - 1] != 0 {
-            let kept = self.sorted[low..high].iter().map(|&us| us as u64);
             let n = (high - low) as u64;
-            let mean = kept.clone().sum::<u64>() / n;
-            let variance = kept.map(|us| us * us).sum::<u64>() / n - mean * mean;
+            let mean = sum / n;
+            let variance = squares / n - mean * mean;
             let most = n * 4 >= INTERVALS as u64 * 3;
             let close = mean * mean > variance.saturating_mul(36) && most;
             if close || variance <= 400 {
@@ -331,13 +332,14 @@ impl Intervals {
                 return None;
             }
             let (shortest, longest) = (self.sorted[low], self.sorted[high - 1]);
-            if mean - shortest as u64 > longest as u64 - mean {
-                while low < high && self.sorted[low] == shortest {
-                    low += 1;
-                }
-            } else {
-                while low < high && self.sorted[high - 1] == longest {
-                    high -= 1;
+            let low_goes = mean - shortest as u64 > longest as u64 - mean;
+            let farthest = if low_goes { shortest } else { longest };
+            while low < high && self.sorted[if low_goes { low } else { high - 1 }] == farthest {
+                sum -= farthest as u64;
+                squares -= farthest as u64 * farthest as u64;
+                match low_goes {
+                    true => low += 1,
+                    false => high -= 1,
                 }
             }
         }

@@ -153,12 +153,17 @@ impl Queues<'_> {
     /// The mean itself, rounded down (`avg_vruntime`). Distances are measured from
     /// it from now on, which keeps them small and changes no result.
     pub(super) fn mean_vruntime(&mut self, q: usize) -> u64 {
+        self.mean_and_weight(q).0
+    }
+
+    /// The same, and the weight of all that it is the mean of.
+    fn mean_and_weight(&mut self, q: usize) -> (u64, i64) {
         let Mean { zero, sum, weight } = self.mean(q);
         if weight == 0 {
-            return zero;
+            return (zero, 0);
         }
         self.eevdf.queues[q].move_zero(sum.div_euclid(weight));
-        self.eevdf.queues[q].zero
+        (self.eevdf.queues[q].zero, weight)
     }
 
     /// Time until the deadline of `task` if it runs alone; negative behind it. Divided as
@@ -224,8 +229,7 @@ impl Queues<'_> {
     /// weighs (`place_entity`, PLACE_LAG, PLACE_DEADLINE_INITIAL, PLACE_REL_DEADLINE).
     pub fn place(&mut self, q: usize, task: u32, new: bool) {
         let slice = self.slice(task);
-        let mean = self.mean_vruntime(q);
-        let weight = self.mean(q).weight;
+        let (mean, weight) = self.mean_and_weight(q);
         let mut lag = 0;
         if weight != 0 {
             let own = self.exact_weight(task) as i64;

@@ -333,7 +333,7 @@ fn whatever_tasks_do_the_books_are_right() {
         begin_grouped(limits, base, &machine(4, 2), &given, |sim| {
             sim.until(400 * MS);
             assert!(
-                sim.stats.migrations_wake.seen() + sim.stats.lb_pulled.seen() > 20,
+                sim.stats.migrations_wake.seen() + sim.pulled() > 20,
                 "{base}: all stay"
             );
         });

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What balancing counts, under the names of its metrics: a counter is added here and where it counts,
+//! and nowhere else.
+
+use crate::balance::Balancer;
+use crate::base::count::Count;
+
+/// What balancing counts since counts started.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counts {
+    /// Attempts in a domain, at ticks and on the way to idle.
+    pub attempts: Count,
+    /// Tasks that were pulled.
+    pub pulled: Count,
+    /// Domains that were searched on the way to idle (`sd->lb_count[CPU_NEWLY_IDLE]`).
+    pub newidle_attempts: Count,
+    /// Of these, the ones from which no task came.
+    pub newidle_failures: Count,
+    /// Tasks that were pulled on the way to idle (`sd->lb_gained[CPU_NEWLY_IDLE]`).
+    pub newidle_pulled: Count,
+    /// Time that newidle balancing took on its CPUs, ns.
+    pub newidle_ns: Count,
+    /// Running tasks that were pushed (active balance).
+    pub active: Count,
+}
+
+/// A count with the name of its metric.
+pub(crate) enum Named {
+    Times(&'static str, Count),
+    /// Of ns; reported in s.
+    Seconds(&'static str, Count),
+}
+
+impl Counts {
+    /// In the order of the report.
+    fn named(&self) -> [Named; 6] {
+        use Named::{Seconds, Times};
+        [
+            Times("balance_pulls", self.pulled),
+            Times("newidle_attempts", self.newidle_attempts),
+            Times("newidle_failures", self.newidle_failures),
+            Times("newidle_pulls", self.newidle_pulled),
+            Seconds("newidle_s", self.newidle_ns),
+            Times("active_balances", self.active),
+        ]
+    }
+}
+
+impl Balancer<'_> {
+    /// What balancing counted, for the report.
+    pub fn balance_counts(&self) -> [Named; 6] {
+        self.counts.named()
+    }
+
+    /// Tasks that balancing pulled.
+    #[cfg(test)]
+    pub fn pulled(&self) -> u64 {
+        self.counts.pulled.seen()
+    }
+
+    /// Counts start anew.
+    pub fn balance_counts_anew(&mut self) {
+        self.counts = Counts::default();
+    }
+
+    /// A domain was searched on the way to idle; so many tasks came from it.
+    pub(super) fn count_newidle(&mut self, pulled: u32) {
+        self.counts.newidle_attempts += 1;
+        self.counts.newidle_failures += u64::from(pulled == 0);
+        self.counts.newidle_pulled += u64::from(pulled);
+    }
+}

@@ -17,6 +17,7 @@
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
 //! - `rebalance`: when: at ticks (`rebalance_domains`), on the way to idle
 //!   (`newidle_balance`);
+//! - `counts`: what is counted of it, by the names of metrics;
 //! - `newidle`: what looking for work on the way to idle has cost and brought;
 //! - `rebuild`: domains that were built anew;
 //! - `cache_aware`: threads of a process are drawn to one cache (SCHED_CACHE, 7.2);
@@ -33,6 +34,7 @@ mod by_index;
 mod by_load;
 mod cache_aware;
 mod contest;
+mod counts;
 mod detach;
 mod groups;
 mod imbalance;
@@ -49,6 +51,7 @@ mod sums;
 pub(super) mod tests;
 
 use by_index::turns::BalanceByIndex;
+pub(crate) use counts::Named;
 pub(crate) use newidle::NewidleBalance;
 pub(crate) use nohz::NohzBalance;
 pub(crate) use pack::keeps_signals_2013;
@@ -65,6 +68,7 @@ use crate::world::World;
 use crate::world::occupancy::{Count, Occupancy};
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
 use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
+use counts::Counts;
 use itmt::Itmt;
 use pack::Packing;
 use std::ops::DerefMut;
@@ -146,6 +150,7 @@ pub(crate) struct Balancer<'a> {
     place: Place<'a>,
     /// Of each CPU.
     balance: Table<CpuBalance>,
+    counts: Counts,
     nohz: Nohz,
     itmt: Itmt,
     packing: Packing,
@@ -170,6 +175,7 @@ impl<'a> Balancer<'a> {
             // SAFETY: looked up by numbers of CPUs.
             balance: unsafe { Table::new(cpus) },
             packing: Packing::new(&place.core),
+            counts: Counts::default(),
             nohz: Nohz::default(),
             itmt: Itmt::default(),
             cache_uses: vec![],

@@ -119,13 +119,30 @@ fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     most.min(util + (util >> 2)).max(least)
 }
 
+/// What the governor wants of a CPU (`sugov_get_util`).
+fn of_all(params: &Params, view: &Cpu, clamps: bool) -> Demand {
+    let perf = match params.performance {
+        rule::PERFORMANCE_CLAMPED => clamped_last(params, view, clamps),
+        rule::PERFORMANCE_UTIL => {
+            let util = clamped(params, view, clamps);
+            util + (util >> 2)
+        }
+        _ => clamped(params, view, clamps),
+    };
+    Demand {
+        perf,
+        max: view.capacity_orig,
+    }
+}
+
 /// Do no real-time or deadline task and no interrupt take time of a CPU? Bandwidth may be promised.
 #[inline(always)]
 fn only_fair(view: &Cpu) -> bool {
     view.irq_util | view.rt_util | view.dl_util | view.rt_nr_running == 0
 }
 
-/// [`World::demand`] by rule `by` of a CPU that only fair tasks take time of, without clamps.
+/// The same by rule `by` of a CPU that only fair tasks take time of, without clamps: most CPUs of most
+/// runs, and the governor looks at all of a domain.
 #[inline(always)]
 fn of_fair(view: &Cpu, by: u32, boosts: bool) -> Demand {
     let (max, promised) = (view.capacity_orig, u32::from(view.dl_bandwidth));
@@ -168,28 +185,10 @@ impl World<'_> {
             let view = &self.core.cpus[cpu as usize];
             let demand = match !clamps && only_fair(view) {
                 true => of_fair(view, by, boosts),
-                false => self.demand(cpu as usize),
+                false => of_all(params, view, clamps),
             };
             highest.or_higher(demand)
         })
-    }
-
-    /// What the governor wants of `cpu`.
-    pub fn demand(&self, cpu: usize) -> Demand {
-        let (params, view) = (&self.core.params, &self.core.cpus[cpu]);
-        let clamps = self.uclamp_used();
-        let perf = match params.performance {
-            rule::PERFORMANCE_CLAMPED => clamped_last(params, view, clamps),
-            rule::PERFORMANCE_UTIL => {
-                let util = clamped(params, view, clamps);
-                util + (util >> 2)
-            }
-            _ => clamped(params, view, clamps),
-        };
-        Demand {
-            perf,
-            max: view.capacity_orig,
-        }
     }
 
     /// The least that is asked for on `cpu`, whatever its tasks use (`sg_cpu->bw_min`).

@@ -20,15 +20,7 @@ fn cpu(util_avg: u32) -> Cpu {
 /// Frequency for a CPU, of 850 MHz at most, kHz; `clamps`: somebody uses them.
 fn khz(base: &str, view: &Cpu, clamps: bool) -> u32 {
     let params = params(base);
-    let perf = match params.performance {
-        rule::PERFORMANCE_CLAMPED => clamped_last(&params, view, clamps),
-        rule::PERFORMANCE_UTIL => {
-            let util = clamped(&params, view, clamps);
-            util + (util >> 2)
-        }
-        _ => clamped(&params, view, clamps),
-    };
-    Demand { perf, max: 446 }.frequency(&params, 850_000)
+    of_all(&params, view, clamps).frequency(&params, 850_000)
 }
 
 #[test]
@@ -173,4 +165,44 @@ fn the_cpu_that_needs_the_highest_clock_decides() {
         .into_iter()
         .fold(Demand::NONE, Demand::or_higher);
     assert_eq!((highest.perf, highest.max), (220, 446));
+}
+
+/// Where only fair tasks take time, without clamps, the shorter way comes to the same.
+#[test]
+fn of_fair_tasks_alone_the_governor_wants_the_same() {
+    let steps = [0, 1, 7, 200, 356, 357, 445, 446, 447, 1024];
+    for base in [
+        "linux-3.9",
+        "linux-5.5",
+        "linux-6.1",
+        "linux-6.5",
+        "linux-6.8",
+        "linux-7.2",
+    ] {
+        let params = params(base);
+        let boosts = params.util_boost != rule::BOOST_NONE;
+        for (util_avg, util_est, runnable) in triples(&steps) {
+            for dl_bandwidth in [0, 22, 400, 446, 1024] {
+                let mut view = Cpu {
+                    util_est_enqueued: util_est,
+                    dl_bandwidth,
+                    ..cpu(util_avg)
+                };
+                view.cfs.runnable_avg = runnable;
+                assert!(only_fair(&view));
+                let (short, long) = (
+                    of_fair(&view, params.performance, boosts),
+                    of_all(&params, &view, false),
+                );
+                let found = (short.perf, short.max);
+                assert_eq!(found, (long.perf, long.max), "{base} {view:?}");
+            }
+        }
+    }
+}
+
+/// All triples of `of`.
+fn triples(of: &[u32]) -> impl Iterator<Item = (u32, u32, u32)> {
+    let pairs = of.iter().flat_map(|&a| of.iter().map(move |&b| (a, b)));
+    pairs.flat_map(|(a, b)| of.iter().map(move |&c| (a, b, c)))
 }

@@ -99,7 +99,7 @@ fn what_interrupts_take_is_averaged_and_missing() {
                 view.capacity
             );
             assert!(view.cfs.util_avg >= 1000, "{base}: {}", view.cfs.util_avg);
-            let demand = sim.demand(0);
+            let demand = sim.highest_demand(&[0]);
             assert!(demand.perf >= demand.max - 10, "{base}: {demand:?}");
         });
     }

@@ -230,12 +230,12 @@ fn schedutil_asks_for_its_bandwidth_at_least() {
                 sim.core.cpus[0].cfs.runnable_avg,
             ) = (1, 1);
             sim.core.cpus[0].util_est_enqueued = 0;
-            let demand = sim.demand(0);
+            let demand = sim.highest_demand(&[0]);
             assert_eq!(demand.max, 512, "{base}");
             assert_eq!(demand.perf.max(2), floor.max(2), "{base}: {demand:?}");
             sim.core.cpus[0].cfs.util_avg = 400;
             assert_eq!(
-                sim.demand(0).perf,
+                sim.highest_demand(&[0]).perf,
                 500,
                 "{base}: a quarter more, nothing besides"
             );

@@ -5,8 +5,8 @@
  * A world (the simulator, a live scheduler) keeps the views of tasks, CPUs and
  * the machine up to date in place. The policy reads them, and writes only what
  * the kernel's own wakeup path writes: the wakee's signals, the waker's flips,
- * recent CPUs, the idle-core flag and the scan cost. A question is a struct
- * policy_ctx, its answer a struct policy_answer.
+ * recent CPUs, the idle-core flag and the scan cost. The input of a decision is
+ * a struct policy_ctx, its result a struct policy_answer.
  *
  * Rust has the same structures in crates/policy/src/abi.rs, and a test compares
  * them field by field. The rules of a scheduler are in params.h.
@@ -14,8 +14,8 @@
  * The files of this directory build for the host and for BPF: no libc, no
  * allocation, no recursion, no floating point, no unbounded loop, no division
  * by a value that can be 0, no shift by the operand's width or more. Functions,
- * structures and macros with arguments begin with policy_, so that the files can
- * stand beside the kernel's own types; many go on with the kernel's name for it.
+ * structures and macros with arguments have the prefix policy_, so that the files
+ * compile beside vmlinux.h; after the prefix most have the kernel's name.
  *
  * Units: time in ns; utilization and capacity in 1/1024 of the biggest CPU at
  * its top frequency; load in units of nice-0 weight 1024.
@@ -25,14 +25,14 @@
 
 #include "types.h"
 
-/* Limits. Powers of two: an index is bounded by a mask where the verifier asks. */
+/* Limits. They are powers of two, so that in BPF a mask bounds an index (policy_bound). */
 #define POLICY_MAX_CPUS		1024
 #define POLICY_MASK_WORDS	(POLICY_MAX_CPUS / 64)
 #define POLICY_MAX_LEVELS	8	/* domains above one CPU */
 #define POLICY_MAX_DOMAINS	2048	/* a tree over 1024 CPUs */
 #define POLICY_MAX_GROUPS	4096	/* children of all domains */
 #define POLICY_MAX_PERF_DOMAINS	16	/* sets of CPUs that share a frequency, for EAS */
-#define POLICY_MAX_PERF_STATES	64	/* operating points of one */
+#define POLICY_MAX_PERF_STATES	64	/* operating points of one such set */
 
 #define POLICY_NONE		0xffffffffu	/* no CPU, domain, group, task */
 #define CAPACITY_SCALE		1024u
@@ -51,7 +51,7 @@ struct policy_pelt {
 	u32 load_avg;
 	u32 runnable_avg;
 	u32 util_avg;
-	s32 uclamp;		/* uclamp-sum: util_avg_uclamp, or its difference to util_avg (uclamp_sum.h) */
+	s32 uclamp;		/* uclamp-sum: clamped util_avg, or its difference to util_avg (uclamp_sum.h) */
 };
 
 /* Load tracking of Linux 3.8 to 3.11 (struct sched_avg there). */
@@ -68,22 +68,22 @@ enum policy_class {
 };
 
 #define TASK_EXITING		(1u << 0)	/* PF_EXITING */
-#define TASK_EST_UNCHANGED	(1u << 1)	/* UTIL_AVG_UNCHANGED: not averaged since est was stored */
+#define TASK_EST_UNCHANGED	(1u << 1)	/* UTIL_AVG_UNCHANGED: no update since util_est was stored */
 #define TASK_ON_RQ		(1u << 2)
 #define TASK_KTHREAD		(1u << 3)	/* PF_KTHREAD */
-#define TASK_JUST_ATTACHED	(1u << 4)	/* uclamp-sum: enqueued where it was not before */
+#define TASK_JUST_ATTACHED	(1u << 4)	/* uclamp-sum: its signals joined the queue at this enqueue */
 
 /* What a policy may know of a task. */
 struct policy_task {
 	struct policy_pelt pelt;
 	struct policy_pelt13 pelt13;
 	u64 wakee_flip_decay_ts;	/* when wakee_flips was halved last */
-	u32 wakee_flips;		/* how often it woke another task than before */
+	u32 wakee_flips;		/* how often it woke a task other than last_wakee */
 	u32 last_wakee;			/* id of the task woken last */
 	u32 id;
 	u32 weight;			/* 1024 at nice 0 */
 	u32 util_est_enqueued;		/* util_est: utilization at the last sleep; 6.8 and later: 0 */
-	u32 util_est_ewma;		/* util_est: its moving average; 6.8 and later: all of it */
+	u32 util_est_ewma;		/* util_est: moving average; 6.8 and later: the whole estimate */
 	u32 uclamp_min;			/* effective clamps, 0..1024: request, group and system limits */
 	u32 uclamp_max;
 	u32 prev_cpu;			/* CPU it ran on last (task_cpu) */
@@ -94,7 +94,7 @@ struct policy_task {
 	u32 util_est_uclamp;		/* uclamp-sum: util_est within the clamps */
 };
 
-/* What a policy may know of a CPU's runqueue. What every search reads comes first. */
+/* What a policy may know of a CPU's runqueue. Fields that every search reads come first. */
 struct policy_cpu {
 	u8 curr_is_idle;		/* the idle task is current */
 	u8 ttwu_pending;		/* a remote wakeup is on its way (wake list) */
@@ -116,12 +116,12 @@ struct policy_cpu {
 	u64 idle_stamp;			/* when it went idle, 0 while busy */
 	u64 avg_idle;			/* mean idle length, the newidle and scan budget */
 	u64 avg_scan_cost;		/* of its LLC domain */
-	u32 removed_util;		/* left by wake migration, applied at the next update */
+	u32 removed_util;		/* what left by wake migration, subtracted at the next update */
 	u32 removed_load;
 	u32 removed_runnable;
 	u32 runnable_load_avg;		/* of the queued tasks, up to 5.6 */
 	struct policy_pelt13 pelt13;
-	/* Other classes, limits and clamps: capacity fits and EAS. 1/1024 as capacity_orig. */
+	/* Other classes, limits and clamps, for capacity tests and EAS. Unit as capacity_orig. */
 	u16 rt_nr_running;
 	u16 h_nr_delayed;		/* asleep, but still queued (delayed dequeue, 6.12) */
 	u16 rt_util;			/* avg_rt.util_avg */
@@ -130,18 +130,18 @@ struct policy_cpu {
 	u16 dl_bandwidth;		/* cpu_bw_dl() */
 	u16 hw_pressure;		/* capacity taken now: arch_scale_{thermal,hw}_pressure() */
 	u16 hw_load_avg;		/* its average: {thermal,hw}_load_avg() */
-	u16 cpufreq_pressure;		/* capacity above the policy's top frequency, 6.10 */
+	u16 cpufreq_pressure;		/* capacity above the cpufreq policy's top frequency, 6.10 */
 	u16 uclamp_min;			/* clamps of the queue: the largest of its tasks' */
 	u16 uclamp_max;
-	u16 removed_nr;			/* something left by wake migration, be it only zeroes */
+	u16 removed_nr;			/* 1: a task left by wake migration, even if its averages are 0 */
 	u32 buddy;			/* pack: the CPU to pack on, itself if it takes part; POLICY_NONE: none */
-	u32 max_uclamp_factor_owner;	/* uclamp-sum: id of the task that has it, POLICY_NONE: none */
+	u32 max_uclamp_factor_owner;	/* uclamp-sum: id of the task with max_uclamp_factor, or POLICY_NONE */
 	/* uclamp-sum; cfs.uclamp is the sum over the queued tasks */
 	u64 max_uclamp_factor;		/* largest clamped utilization per weight */
-	u32 root_cfs_util_uclamp;	/* sum that falls like PELT */
-	u32 root_cfs_util_uclamp_removed;	/* what of it left by wake migration */
+	u32 root_cfs_util_uclamp;	/* the sum, which falls as PELT decays */
+	u32 root_cfs_util_uclamp_removed;	/* the part of it that left by wake migration */
 	u32 util_est_uclamp;		/* sum of util_est_uclamp of runnable tasks */
-	u16 capacity_inverted;		/* 5.10.262, 5.15.215: capacity under limits, if below that of a smaller CPU */
+	u16 capacity_inverted;		/* 5.10.262, 5.15.215: capacity under limits if a smaller CPU has more, else 0 */
 	u16 unused;
 };
 
@@ -157,11 +157,11 @@ struct policy_cpu {
 #define DOMAIN_PREFER_SIBLING	(1u << 8)
 #define DOMAIN_NUMA		(1u << 9)
 #define DOMAIN_CLUSTER		(1u << 10)	/* SD_CLUSTER: CPUs that share an L2 or an L3 tag */
-#define DOMAIN_ASYM_FULL	(1u << 11)	/* SD_ASYM_CPUCAPACITY_FULL: it shows all capacities */
+#define DOMAIN_ASYM_FULL	(1u << 11)	/* SD_ASYM_CPUCAPACITY_FULL: it has CPUs of all capacities */
 #define DOMAIN_SHARE_POWERDOMAIN (1u << 12)	/* its groups cannot be power gated independently */
 #define DOMAIN_ASYM_PACKING	(1u << 13)	/* SD_ASYM_PACKING: balancing follows the priorities of its CPUs */
 
-/* A scheduling domain; CPUs of one span share one. */
+/* A scheduling domain, shared by the CPUs whose domain has this span. */
 struct policy_domain {
 	struct policy_mask span;
 	u32 flags;			/* DOMAIN_* */
@@ -169,7 +169,7 @@ struct policy_domain {
 	u32 imbalance_pct;
 	u32 first_group;		/* its groups: a contiguous run, in CPU order */
 	u32 nr_groups;
-	u32 llc;			/* its last-level cache if it has one, else POLICY_NONE */
+	u32 llc;			/* number of its LLC if it is the domain of one, else POLICY_NONE */
 	u32 imb_numa_nr;		/* tasks a node may run before they spread, 5.18 */
 	u32 unused;
 };
@@ -188,12 +188,12 @@ struct policy_group {
 
 /* Where a CPU sits. */
 struct policy_place {
-	u32 llc;			/* cpus_share_cache: same number */
+	u32 llc;			/* equal for CPUs that share a cache (cpus_share_cache) */
 	u32 llc_domain;			/* sd_llc, POLICY_NONE if it has none */
 	u32 asym_domain;		/* sd_asym_cpucapacity, or POLICY_NONE */
 	u32 smt_domain;			/* its core if it has SMT siblings, else POLICY_NONE */
-	u32 shared;			/* state of the searches (sd_balance_shared): an index of policy_llc */
-	u32 share;			/* cpus_share_resources: same number; of a cluster, else of the LLC */
+	u32 shared;			/* index of the policy_llc of its searches (sd_balance_shared) */
+	u32 share;			/* equal for CPUs of a cluster, else of an LLC (cpus_share_resources) */
 	u32 cluster_domain;		/* its cluster inside the LLC, or POLICY_NONE */
 	u32 node;
 	u32 nr_domains;
@@ -205,7 +205,7 @@ struct policy_place {
 struct policy_llc {
 	u32 has_idle_cores;
 	u32 nr_busy;
-	u32 nr_idle_scan;		/* CPUs worth a look, by utilization (SIS_UTIL) */
+	u32 nr_idle_scan;		/* CPUs that a scan may look at, by utilization (SIS_UTIL) */
 	u32 unused;
 };
 
@@ -225,7 +225,7 @@ struct policy_topology {
 
 /* One operating point of a performance domain (em_perf_state). */
 struct policy_perf_state {
-	u64 cost;			/* energy per unit of utilization; its unit is the base's */
+	u64 cost;			/* energy per unit of utilization, in the unit of the base */
 	u32 performance;		/* capacity at this point, 1..1024 */
 	u32 frequency;			/* kHz */
 	u32 flags;			/* STATE_* */
@@ -233,9 +233,9 @@ struct policy_perf_state {
 };
 
 /*
- * CPUs that share a frequency, and what their operating points cost. The
- * order of the domains is that of the kernel's list, which begins with the one
- * found last (build_perf_domains): of equals the first in it wins.
+ * CPUs that share a frequency, with the cost of their operating points. The
+ * domains are in the order of the kernel's list, which begins with the one that
+ * build_perf_domains() adds last. Of equally cheap CPUs, that of the first wins.
  */
 struct policy_perf_domain {
 	struct policy_mask span;
@@ -246,13 +246,13 @@ struct policy_perf_domain {
 	struct policy_perf_state state[POLICY_MAX_PERF_STATES];
 };
 
-/* What changes of the root domain while it runs. */
+/* The state of the root domain that changes at run time. */
 struct policy_root {
-	u32 overutilized;		/* some CPU is: EAS stands back */
-	u32 uclamp_used;		/* somebody has asked for a clamp (sched_uclamp_used) */
+	u32 overutilized;		/* some CPU is overutilized: EAS is not used */
+	u32 uclamp_used;		/* a clamp has been requested (sched_uclamp_used) */
 };
 
-/* Why a decision came about: which step of the search answered. */
+/* The step of the search that gave the answer. */
 enum policy_step {
 	STEP_NONE,
 	STEP_PINNED,			/* affinity leaves one CPU */
@@ -307,11 +307,11 @@ enum policy_affine {
 	AFFINE_SYNC,			/* the waker is about to sleep */
 	AFFINE_WEIGHT_THIS,		/* less load on the waking CPU */
 	AFFINE_WEIGHT_PREV,		/* less load on the previous CPU */
-	AFFINE_PREV_ALONE,		/* the previous CPU idle, the waking one not or not near */
+	AFFINE_PREV_ALONE,		/* previous CPU idle; waking CPU busy or in another LLC */
 	POLICY_NR_AFFINE,
 };
 
-/* What was found of one candidate. */
+/* The verdict on one candidate. */
 enum policy_verdict {
 	VERDICT_TAKEN,
 	VERDICT_NOT_ALLOWED,
@@ -322,7 +322,7 @@ enum policy_verdict {
 	VERDICT_LATER,			/* acceptable, kept in case nothing better comes */
 	VERDICT_LESS_SPARE,		/* EAS: another CPU of its frequency domain has more room */
 	VERDICT_MORE_ENERGY,		/* EAS: costs more energy */
-	VERDICT_NOT_PACKING,		/* pack: takes no part, or there is no need to pack */
+	VERDICT_NOT_PACKING,		/* pack: the CPU takes no part, or the wakee is not light */
 	POLICY_NR_VERDICTS,
 };
 
@@ -337,7 +337,7 @@ struct policy_answer {
 	u32 looked_near;		/* CPUs tested that share the waking CPU's LLC */
 	u32 looked_far;			/* CPUs tested elsewhere */
 	u32 summed;			/* CPUs summed for group statistics */
-	u32 cut;			/* a scan ended because its budget did */
+	u32 cut;			/* a scan used up its budget */
 	u32 verdicts[POLICY_NR_VERDICTS];
 };
 
@@ -362,11 +362,11 @@ enum policy_kind {
 	KIND_EXEC = DOMAIN_BALANCE_EXEC,
 };
 
-#define WAKE_INTERRUPT		(1u << 0)	/* not by the waker itself: !in_task() */
+#define WAKE_INTERRUPT		(1u << 0)	/* from an interrupt, not by the waker: !in_task() */
 #define WAKE_CURRENT_CPU	(1u << 1)	/* WF_CURRENT_CPU, 6.6 */
-#define WAKE_PACKED		(1u << 31)	/* among the CPUs that take part in packing; select.h sets it */
+#define WAKE_PACKED		(1u << 31)	/* search only CPUs that take part in packing (pack.h) */
 
-/* One question: which CPU for this task, and all that may be looked at. */
+/* The input of one decision: the task, and all that the policy may read. */
 struct policy_ctx {
 	const struct policy_params *k;
 	const struct policy_topology *topo;
@@ -378,7 +378,7 @@ struct policy_ctx {
 	struct policy_task *p;		/* wakee */
 	struct policy_task *cur;	/* waker: current task of this_cpu */
 	const struct policy_mask *allowed;
-	const struct policy_mask *all_allowed;	/* select.h: the same, where a search keeps to fewer */
+	const struct policy_mask *all_allowed;	/* `allowed` as the caller gave it: packing narrows `allowed` */
 	const struct policy_perf_domain *perf;	/* nr_perf of them */
 	struct policy_scratch *scratch;
 	struct policy_answer *answer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * candidate.h - what every search asks of a CPU, and how it is written down
+ * candidate.h - tests of a CPU that all searches share, and how results are recorded
  */
 #ifndef ALIGHT_CANDIDATE_H
 #define ALIGHT_CANDIDATE_H
@@ -16,7 +16,7 @@ static __always_inline int policy_available_idle_cpu(const struct policy_ctx *c,
 	return rq->curr_is_idle && !rq->nr_running && !rq->ttwu_pending;
 }
 
-/* Does it help this wakee that a CPU runs SCHED_IDLE only? (choose_sched_idle_rq) */
+/* May this wakee take a CPU because it runs SCHED_IDLE only? (choose_sched_idle_rq) */
 static __always_inline int policy_sched_idle_counts(const struct policy_ctx *c)
 {
 	return c->k->sched_idle != SCHED_IDLE_BUSY &&
@@ -52,13 +52,13 @@ static __always_inline int policy_fits_capacity(u32 util, u32 capacity)
 	return (u64)util * 1280 < (u64)capacity * 1024;
 }
 
-/* uclamp-sum: do clamped sums stand for utilization? Not while nobody has asked for a clamp. */
+/* uclamp-sum: do clamped sums replace utilization? Only once a clamp has been requested. */
 static __always_inline int policy_sums_count(const struct policy_ctx *c)
 {
 	return policy_clamps_are_summed(c->k) && c->root.uclamp_used;
 }
 
-/* uclamp-sum: do biases count beside utilization? */
+/* uclamp-sum: are biases added to utilization? Only once a clamp has been requested. */
 static __always_inline int policy_biases_count(const struct policy_ctx *c)
 {
 	return policy_clamps_are_biases(c->k) && c->root.uclamp_used;
@@ -70,7 +70,7 @@ static __always_inline u32 policy_wakee_util_est_uclamp(const struct policy_ctx 
 	return policy_task_util_est_uclamp(c->k, c->p);
 }
 
-/* Estimated utilization of the wakee as it adds to that of CPUs. */
+/* Estimated utilization that the wakee adds to a CPU. */
 static __always_inline u32 policy_wakee_util_est(const struct policy_ctx *c)
 {
 	return policy_sums_count(c) ? policy_wakee_util_est_uclamp(c) :
@@ -97,7 +97,7 @@ static __always_inline void policy_wakee_sync(const struct policy_ctx *c)
 	policy_sync_entity_load_avg(c->k, policy_cpu_at(c, c->prev_cpu), c->p);
 }
 
-/* Write down what was found of @cpu. */
+/* Record the verdict on @cpu; @value: what was compared. */
 static __always_inline void policy_note(const struct policy_ctx *c, u32 step, u32 cpu, u32 verdict,
 					u32 value)
 {
@@ -114,7 +114,7 @@ static __always_inline void policy_note(const struct policy_ctx *c, u32 step, u3
 #endif
 }
 
-/* Count a CPU whose runqueue was read: the cost depends on how far it is. */
+/* Count a CPU whose runqueue was read. @near: it shares the waking CPU's LLC, and costs less. */
 static __always_inline void policy_count_look(const struct policy_ctx *c, int near)
 {
 	if (near)
@@ -128,7 +128,7 @@ static __always_inline void policy_looked_at(const struct policy_ctx *c, u32 cpu
 	policy_count_look(c, policy_cpus_share_cache(c, cpu, c->this_cpu));
 }
 
-/* Is this single candidate idle? It is looked at and noted either way. */
+/* Is this single candidate idle? The look is counted; a busy candidate is noted. */
 static inline int policy_try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
 {
 	policy_looked_at(c, cpu);
@@ -138,7 +138,7 @@ static inline int policy_try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
 	return 0;
 }
 
-/* End of a search: @cpu, because of @step. */
+/* End a search with @cpu, which @step found. */
 static __always_inline u32 policy_take(const struct policy_ctx *c, u32 step, u32 cpu)
 {
 	c->answer->step = step;

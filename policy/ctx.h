@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ctx.h - what a question may look at, by number
+ * ctx.h - accessors of the views of a decision, by number
  */
 #ifndef ALIGHT_CTX_H
 #define ALIGHT_CTX_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * glob.h - does a name match a pattern: * is any characters, ? is one
+ * glob.h - matches a name against a pattern: * is any characters, ? is one
  *
- * For names that are no longer than a task's (TASK_COMM_LEN) the pattern is
- * asked in BPF, at most as often as a name changes; for others on the host.
- * Both end at their first 0 or at the length that is given.
+ * Names of at most TASK_COMM_LEN are matched in BPF, at most once per change of a
+ * name; longer names are matched on the host. Name and pattern end at their first
+ * 0 byte or at the given length.
  */
 #ifndef ALIGHT_GLOB_H
 #define ALIGHT_GLOB_H
@@ -15,11 +15,11 @@
 #define GLOB_NAME	16u
 #define GLOB_PATTERN	32u
 
-/* Where a match stands. A star is tried with ever more characters of the name. */
+/* State of a match. When the rest differs, the last star takes one more character. */
 struct policy_glob_walk {
 	u32 n, p;		/* next character of name and pattern */
-	u32 star;		/* after the last star, or POLICY_NONE: there was none */
-	u32 from;		/* where the name goes on after what that star took */
+	u32 star;		/* pattern after the last star, or POLICY_NONE: no star yet */
+	u32 from;		/* name after the characters that this star takes */
 };
 
 enum policy_glob_step {
@@ -28,7 +28,7 @@ enum policy_glob_step {
 	GLOB_DIFFERS,
 };
 
-/* One character: @c of the name, @g of the pattern; 0 is the end. */
+/* Compares one character: @c of the name, @g of the pattern; 0 is the end. */
 static __always_inline enum policy_glob_step policy_glob_step(struct policy_glob_walk *w, u8 c,
 							      u8 g)
 {
@@ -51,7 +51,10 @@ static __always_inline enum policy_glob_step policy_glob_step(struct policy_glob
 	return GLOB_GOES_ON;
 }
 
-/* A name of @nlen bytes at most and a pattern of @plen: each of their characters meets at most once. */
+/*
+ * @nlen, @plen: the most bytes of name and pattern. No pair of their characters is
+ * compared twice, which bounds the loop.
+ */
 static inline int policy_glob_matches(const u8 *name, u32 nlen, const u8 *pattern, u32 plen)
 {
 	struct policy_glob_walk w = { .star = POLICY_NONE };

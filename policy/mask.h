@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mask.h - CPU masks and loops that both compilers accept
+ * mask.h - CPU masks and loops, for the host and for BPF
  *
  * policy_for() is a plain loop on the host and an open-coded iterator in BPF,
  * where the verifier follows one pass instead of unrolling a thousand.
@@ -12,9 +12,9 @@
 
 /*
  * Index with a bound that the verifier can see. On the host the caller's
- * invariant (the index came from the topology) is enough: numbers of CPUs that
- * come from elsewhere, as a task's recent CPU and a CPU's buddy do, are compared
- * to nr_cpus where they are read.
+ * invariant (the index came from the topology) is enough. CPU numbers from
+ * elsewhere (a task's recent CPU, a CPU's buddy) are compared to nr_cpus where
+ * they are read.
  */
 #ifdef __bpf__
 #define policy_bound(i, max) ({ u32 __i = (i); asm volatile("" : "+r"(__i)); __i & ((max) - 1); })
@@ -29,10 +29,9 @@
 #endif
 
 /*
- * A function that loops and knows its arguments only. In BPF a global one: the
- * verifier follows it once instead of at every call, and forgets how the result
- * came about, which lets the callers' loops converge. Its pointers must be to
- * memory that may be written.
+ * A function that loops and depends on its arguments only. In BPF it is global: the
+ * verifier checks it once instead of at every call and knows nothing of its result,
+ * which lets the callers' loops converge. Its pointers must be to writable memory.
  */
 #ifdef __bpf__
 #define policy_global __attribute__((noinline))
@@ -42,12 +41,12 @@
 #define policy_arg_nonnull
 #endif
 
-/* A search of its own: its variables are kept out of the way of the common one. */
+/* A function off the common path. Not inlined: its variables do not burden that path. */
 #define policy_noinline static __attribute__((noinline))
 
 /*
- * A part of the common way. In BPF a subprogram: 512 bytes of stack serve all
- * frames of a call, and what is inlined counts even when it is over.
+ * A part of the common path. In BPF it is a subprogram: all frames of a call share 512
+ * bytes of stack, and an inlined function takes its part even after its end.
  */
 #ifdef __bpf__
 #define policy_subprog policy_noinline
@@ -56,9 +55,8 @@
 #endif
 
 /*
- * The same value, hidden from the verifier: it knows nothing more of it, and
- * paths that differ in it only are followed once. For what a loop carries from
- * pass to pass.
+ * Returns @value and hides it from the verifier, which follows paths that differ only
+ * in a hidden value once. For variables that a loop carries from pass to pass.
  */
 #ifdef __bpf__
 __attribute__((noinline)) u32 policy_hide(u32 value)
@@ -109,7 +107,7 @@ policy_global u32 policy_mask_next_and(const struct policy_mask *a policy_arg_no
 
 	if (from >= nr)
 		return nr;
-	/* As a rule the answer is in the first word. */
+	/* Usually the answer is in the first word. */
 	word = policy_bound(from / 64, POLICY_MASK_WORDS);
 	bits = a->w[word] & b->w[word] & ~0ull << (from % 64);
 	if (bits) {

@@ -2,10 +2,10 @@
 /*
  * native.c - the core as the host links it: one versioned table of entry points
  *
- * Compiled twice: the second time with POLICY_PLAIN, for schedulers without
- * features (params.h, POLICY_FEATURE_RULE). The table carries the sizes of the
- * structures, so that a caller whose idea of them differs is refused when it
- * starts instead of misread later.
+ * It is compiled twice, the second time with POLICY_PLAIN for schedulers without
+ * features (params.h, POLICY_FEATURE_RULE). The table has the sizes of the
+ * structures, so that a caller built with other structures stops when it starts
+ * instead of reading wrong fields later.
  */
 #include "select.h"
 #include "runqueue.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * params.h - what a scheduler is: its features, the rules of its base kernel
+ * params.h - what defines a scheduler: its features and the rules of its base kernel
  */
 #ifndef ALIGHT_PARAMS_H
 #define ALIGHT_PARAMS_H
@@ -21,7 +21,7 @@ enum policy_load_rule {
 	LOAD_WEIGHT,			/* 3.x: weight of the queued tasks (load index 0) */
 };
 
-/* What a CPU that runs SCHED_IDLE only is worth (policy_params.sched_idle). */
+/* How a search treats a CPU that runs SCHED_IDLE tasks only (policy_params.sched_idle). */
 enum policy_sched_idle_rule {
 	SCHED_IDLE_AVAIL,		/* 5.6: as good as idle */
 	SCHED_IDLE_LAST,		/* 5.4 - 5.5: scans take it if nothing is idle */
@@ -40,14 +40,14 @@ enum policy_sibling_rule {
 enum policy_asym_rule {
 	ASYM_IGNORED,			/* up to 5.6, unless the feature is added */
 	ASYM_FITS,			/* 5.10: every candidate must fit, clamps included */
-	ASYM_CORES,			/* 7.2: and its core be idle, within a budget */
+	ASYM_CORES,			/* 7.2: the same, idle cores first, within a budget */
 	ASYM_FIRST,			/* 5.7: the first that fits the clamped estimate */
 };
 
 /* What makes a busy CPU acceptable (policy_params.room). */
 enum policy_room_rule {
 	ROOM_NONE,			/* nothing */
-	ROOM_SPARE,			/* the previous CPU, if enough of its capacity is not spoken for */
+	ROOM_SPARE,			/* the previous CPU, if util_est leaves enough of its capacity */
 	ROOM_ALMOST_IDLE,		/* the previous CPU, if hardly loaded */
 	ROOM_FITS,			/* target, previous, recent CPU, if the wakee fits beside the others */
 };
@@ -56,47 +56,47 @@ enum policy_room_rule {
 enum policy_pack_rule {
 	PACK_NONE,			/* not at all */
 	PACK_DEFAULT,			/* light tasks, on the buddy of their CPU */
-	PACK_FULL,			/* and all others, on as few CPUs as their activity needs */
+	PACK_FULL,			/* all tasks, on as few CPUs as their activity needs */
 };
 
-/* What it means to fit a CPU (policy_params.fit). */
+/* How a task is tested against a CPU's capacity (policy_params.fit). */
 enum policy_fit_rule {
-	FIT_CLAMPED,			/* 5.6 - 6.0, their last updates apart: the clamped estimate */
+	FIT_CLAMPED,			/* 5.6 - 6.0, but for the last 5.10 and 5.15: the clamped estimate */
 	FIT_PLAIN,			/* up to 5.5: the estimate */
-	FIT_CLAMPS,			/* 6.1: estimate and clamps each for itself (util_fits_cpu) */
-	FIT_CLAMPS_ALL,			/* 5.10.262, 5.15.215: the same as a yes or no (util_fits_cpu) */
+	FIT_CLAMPS,			/* 6.1: estimate and clamps are tested separately (util_fits_cpu) */
+	FIT_CLAMPS_ALL,			/* 5.10.262, 5.15.215: the same, but boolean (util_fits_cpu) */
 };
 
-/* What limits leave of a CPU's capacity (policy_params.pressure). */
+/* Which limits reduce a CPU's capacity (policy_params.pressure). */
 enum policy_pressure_rule {
 	PRESSURE_NONE,			/* up to 5.6 */
 	PRESSURE_THERMAL,		/* 5.7 - 6.9: the present thermal pressure */
 	PRESSURE_AVERAGE,		/* 6.10: average hardware pressure, or the frequency limit */
 };
 
-/* How a wakeup saves energy (policy_params.eas). */
+/* How much energy another CPU must save (policy_params.eas). */
 enum policy_eas_rule {
-	EAS_NONE,			/* up to 4.20 */
+	EAS_NONE,			/* up to 4.20: no EAS */
 	EAS_SIXTEENTH,			/* 5.0 - 5.10: must save a 16th of all energy */
-	EAS_DELTA,			/* 6.0: any less than on the previous CPU */
-	EAS_SIXTEENTH_OF_SOME,		/* 5.15: a 16th of what sets with a candidate cost */
+	EAS_DELTA,			/* 6.0: any saving over the previous CPU is enough */
+	EAS_SIXTEENTH_OF_SOME,		/* 5.15: a 16th of the energy of the sets that have a candidate */
 };
 
 /* Does the wait for a CPU count as utilization (policy_params.util_boost)? */
 enum policy_boost_rule {
 	BOOST_NONE,			/* up to 6.4 */
-	BOOST_QUEUE,			/* 6.5: the queue's runnable_avg, wakee or not */
-	BOOST_TASK,			/* 6.12 (.118): with the wakee moved */
+	BOOST_QUEUE,			/* 6.5: the queue's runnable_avg, before the wakee is moved */
+	BOOST_TASK,			/* 6.12 (.118): runnable_avg with the wakee moved */
 };
 
-/* What performance a utilization asks for (policy_params.performance). */
+/* The performance that a utilization requests (policy_params.performance). */
 enum policy_performance_rule {
 	PERFORMANCE_FREQUENCY,		/* 5.0 - 5.10: a quarter more frequency */
 	PERFORMANCE_UTIL,		/* 5.11 - 6.7: a quarter more of the clamped utilization */
-	PERFORMANCE_CLAMPED,		/* 6.8: a quarter more, clamped then */
+	PERFORMANCE_CLAMPED,		/* 6.8: a quarter more, then clamped */
 };
 
-/* In which unit the energy model has power (policy_params.em_power). */
+/* The unit of power in the energy model (policy_params.em_power). */
 enum policy_em_power_rule {
 	POWER_UW,			/* 6.0: uW */
 	POWER_MW,			/* 5.0 - 5.9: whole mW */
@@ -104,25 +104,25 @@ enum policy_em_power_rule {
 };
 
 /*
- * What becomes of a queue's sums when signals leave it (policy_params.sums).
- * They may not fall below what its averages stand for, average * PELT_MIN_DIVIDER.
+ * How a queue's sums change when signals leave it (policy_params.sums). The bound
+ * is average * PELT_MIN_DIVIDER: a sum must not fall below what its average stands for.
  */
 enum policy_sums_rule {
-	SUMS_BOUNDED,			/* just that */
+	SUMS_BOUNDED,			/* the bound holds */
 	SUMS_FREE,			/* 5.4: no bound */
-	SUMS_CUT,			/* 6.1 - 6.18: taken in 32 bits, to which the sums are cut */
-	SUMS_BOUNDED_JOIN,		/* 7.0: holds for the load too when load joins */
-	/* These come last (policy_sums_are_averaged): */
-	SUMS_AVERAGED,			/* 5.15.215: what is left of the average, times the divider */
-	SUMS_AVERAGED_BUT_LOAD,		/* 5.10.262: the same, but a task takes its own sum of load */
+	SUMS_CUT,			/* 6.1 - 6.18: it is computed in 32 bits, to which sums are cut */
+	SUMS_BOUNDED_JOIN,		/* 7.0: the bound holds for load_sum when load joins, too */
+	/* The next two must be last, policy_sums_are_averaged() relies on it: */
+	SUMS_AVERAGED,			/* 5.15.215: a sum is the average that is left, times the divider */
+	SUMS_AVERAGED_BUT_LOAD,		/* 5.10.262: the same, but load_sum loses the task's own load_sum */
 };
 
-/* How a queue is treated by the clamps of its tasks (policy_params.aggregate). */
+/* How the clamps of its tasks apply to a queue (policy_params.aggregate). */
 enum policy_aggregate_rule {
-	AGGREGATE_MAX,			/* 5.3: by the largest of them */
+	AGGREGATE_MAX,			/* 5.3: the largest of them apply */
 	AGGREGATE_SUM,			/* uclamp-sum: clamped utilizations add up (RFC, 2023) */
-	AGGREGATE_SUM_AT_ONCE,		/* and come and go with a migrating task (RFC v2, 2024) */
-	AGGREGATE_BIAS,			/* what clamping changes adds up, util_avg stays (2024) */
+	AGGREGATE_SUM_AT_ONCE,		/* and move with a migrating task at once (RFC v2, 2024) */
+	AGGREGATE_BIAS,			/* the changes by clamping add up, util_avg is kept (2024) */
 };
 
 /* When a new task stays on its node though another has more idle CPUs (policy_params.idlest_numa_imbalance). */
@@ -140,24 +140,25 @@ enum policy_idlest_rule {
 };
 
 /*
- * What a scheduler is: the rules of its base kernel, its features, their
- * tunables. Read-only while it runs: BPF places it in .rodata, so that the
- * verifier removes the branches that a scheduler does not have. A rule names
- * the kernels that have it; scheduler.rs says which base has which.
+ * The definition of a scheduler: the rules of its base kernel, its features and
+ * their tunables. It is constant while the scheduler runs: BPF has it in .rodata,
+ * so that the verifier removes the branches of other schedulers. The comment of a
+ * rule names the kernels that have it. crates/policy/src/bases/table.rs sets the
+ * rules of each base.
  */
 struct policy_params {
 	u64 features;			/* FEATURE_* */
-	u32 wake_cap;			/* 4.7 - 5.6: small CPUs refuse big tasks, BALANCE_WAKE below asymmetry */
+	u32 wake_cap;			/* 4.7 - 5.6: small CPUs refuse big tasks; BALANCE_WAKE up to asym level */
 	u32 sis_prop;			/* 4.13 - 5.19: scan budget by idle time */
 	u32 sched_idle;			/* enum policy_sched_idle_rule */
 	u32 idlest_load_inverted;	/* 5.5 - 5.6: avg_load left 0 for busy groups */
 	u32 est_lsb;			/* 4.17 - 5.12: an estimate always has bit 0 set */
-	u32 scan_cpu_ns;		/* time one scanned CPU takes, feeds avg_scan_cost */
-	u32 idlest_weight_unset;	/* 5.5: groups compared at fork, exec, slow wakeup weigh 0 CPUs */
-	u32 fork_util_inflated;		/* 4.7 - 6.9: the share of a new task counts 1024 times */
+	u32 scan_cpu_ns;		/* time to scan one CPU, feeds avg_scan_cost */
+	u32 idlest_weight_unset;	/* 5.5: group_weight is 0 at fork, exec and slow wakeup */
+	u32 fork_util_inflated;		/* 4.7 - 6.9: a new task's share is 1024 times too large */
 
 	/* before the search */
-	u32 wake_wide;			/* 3.12: wakers of many do not pull */
+	u32 wake_wide;			/* 3.12: a waker of many tasks does not pull */
 	u32 current_cpu;		/* 6.6: a waker may ask for its own CPU */
 	u32 eas;			/* enum policy_eas_rule */
 	u32 load;			/* enum policy_load_rule */
@@ -165,34 +166,34 @@ struct policy_params {
 	u32 affine_prev_idle;		/* 5.11: an idle previous CPU is the target whatever the loads */
 	u32 exit_is_sync;		/* up to 4.13: an exiting waker counts as one that will sleep */
 	u32 delayed_dequeue;		/* 6.12: sleepers may stay queued, and do not count as running */
-	u32 walk_all;			/* up to 4.15: the walk over domains goes on without the flag ... */
-	u32 search_if_affine;		/* ... and only a wakeup that may pull looks for an idle CPU */
+	u32 walk_all;			/* up to 4.15: the walk over domains passes one without the flag ... */
+	u32 search_if_affine;		/* ... and only a wakeup that may pull searches for an idle CPU */
 
 	/* the search */
 	u32 sibling;			/* enum policy_sibling_rule */
 	u32 recent_none;		/* up to 4.14: no recently used CPU */
 	u32 recent_always;		/* 5.13: each search makes the previous CPU the recent one */
-	u32 recent_by_prev;		/* 5.13 - 5.19: and asks whether the task may use that one */
-	u32 kthread_stacks;		/* 5.6: what a per-CPU kthread wakes may join it */
+	u32 recent_by_prev;		/* 5.13 - 5.19: its affinity test is of the previous CPU instead */
+	u32 kthread_stacks;		/* 5.6: the wakee of a per-CPU kthread may run on the kthread's CPU */
 	u32 sis_util;			/* 5.19: scan budget by utilization */
 	u32 cluster_scan;		/* 6.7: the target's cluster before the rest of the LLC */
-	u32 empty_scan_tells_nothing;	/* 7.1: no idle core found does not mean none if none is allowed */
-	u32 smt_beyond_domain;		/* up to 5.5, and 6.5: threads of a core count outside the domain too */
-	u32 lean_scan;			/* 5.6: no budget goes to forbidden CPUs, a busy thread ends the look at a core */
-	u32 scan_needs_llc;		/* up to 5.19: the waker's CPU must share a cache, too */
+	u32 empty_scan_tells_nothing;	/* 7.1: has_idle_cores stays if the scan had no allowed CPU */
+	u32 smt_beyond_domain;		/* up to 5.5, and 6.5: threads outside the LLC domain count too */
+	u32 lean_scan;			/* 5.6: forbidden CPUs cost no budget, a busy thread ends its core */
+	u32 scan_needs_llc;		/* up to 5.19: no scan if the waking CPU has no LLC domain */
 	u32 asym;			/* enum policy_asym_rule */
 	u32 asym_from_next;		/* 6.5: the scan for a CPU that fits begins after the target */
-	u32 asym_at_once;		/* that scan answers alone, before any single candidate */
-	u32 asym_hog;			/* who fits nowhere takes the first idle CPU of the largest capacity_orig */
+	u32 asym_at_once;		/* that scan decides alone; no single candidate is tried before it */
+	u32 asym_hog;			/* a task that fits nowhere takes the first idle CPU of max_capacity */
 	u32 bias_prev;			/* the previous CPU is tried first, and answers if nothing is idle */
 	u32 room;			/* enum policy_room_rule */
-	u32 bias_spare;			/* capacity that ROOM_SPARE wants free, of 1024 */
+	u32 bias_spare;			/* share of capacity that ROOM_SPARE wants free, of 1024 */
 	u32 pack;			/* enum policy_pack_rule */
-	u32 pack_pelt;			/* by the signals of Linux 4.x and later, not those of 2013 */
+	u32 pack_pelt;			/* pack uses the signals of Linux 4.x and later, not those of 2013 */
 	u32 pack_at_wake;		/* a task is light by its load at the wakeup, not when it fell asleep */
 	u32 pack_light;			/* below this share of a CPU, in percent, a task is light */
-	u32 pack_level;			/* full: how full CPUs are to be, in percent; 0: all take part */
-	u32 pack_by_level;		/* full: a CPU above that asks for help, a new task needs no idle CPU (v5) */
+	u32 pack_level;			/* full: how far CPUs are filled, in percent; 0: all CPUs take part */
+	u32 pack_by_level;		/* full: CPUs above pack_level ask for help, new tasks need no idle CPU (v5) */
 	u32 sched_idle_balance;		/* 5.7: for balancing, a CPU that runs SCHED_IDLE only is idle */
 	u32 fit;			/* enum policy_fit_rule */
 	u32 pressure;			/* enum policy_pressure_rule */
@@ -201,12 +202,12 @@ struct policy_params {
 	u32 util_boost;			/* enum policy_boost_rule */
 	u32 performance;		/* enum policy_performance_rule */
 	u32 state_by_performance;	/* 6.9: an operating point is chosen by performance, not frequency */
-	u32 skip_inefficient;		/* 5.16: never one that costs no less than a faster one */
+	u32 skip_inefficient;		/* 5.16: points that cost as much as a faster one are skipped */
 	u32 em_power;			/* enum policy_em_power_rule */
 
 	/* fork and exec */
 	u32 idlest;			/* enum policy_idlest_rule */
-	u32 idlest_tie_util;		/* 5.7: of as many idle CPUs the less used group */
+	u32 idlest_tie_util;		/* 5.7: of two groups with as many idle CPUs, the less utilized */
 	u32 idlest_runnable;		/* 5.7: waiting tasks make a group full */
 	u32 idlest_misfit_cpus;		/* 5.7: a group is a misfit if no CPU of it fits */
 	u32 idlest_numa_imbalance;	/* enum policy_idlest_numa_rule */
@@ -216,31 +217,31 @@ struct policy_params {
 	/* utilization estimate */
 	u32 est_none;			/* up to 4.16: none */
 	u32 est_slow_up;		/* 4.17 - 5.4: an estimate rises by quarters too */
-	u32 est_keeps_last;		/* 5.13 - 6.7: the last activation is kept when the average stays */
+	u32 est_keeps_last;		/* 5.13 - 6.7: the last value is stored even if the average stays */
 	u32 est_single;			/* 6.8: an estimate is one value */
-	u32 est_held;			/* 6.8 - 6.16: utilization above the CPU's capacity lowers no such value */
-	u32 est_early;			/* 6.12 - 7.0.13, 7.1 - 7.1.4: made before the averages are brought up to date */
+	u32 est_held;			/* 6.8 - 6.16: util_avg above capacity_orig does not lower it */
+	u32 est_early;			/* 6.12 - 7.0.13, 7.1 - 7.1.4: made before the averages are updated */
 
 	/* load tracking */
 	u32 sums;			/* enum policy_sums_rule */
 	u32 aggregate;			/* enum policy_aggregate_rule */
-	u32 same_weight_ends;		/* 7.3: a weight that is the same already changes no load */
-	u32 uclamp_factor;		/* an upper clamp yields to what others of the queue get (2025) */
+	u32 same_weight_ends;		/* 7.3: reweight to the same weight changes nothing */
+	u32 uclamp_factor;		/* an upper clamp rises to the share of others in the queue (2025) */
 	u32 cap_margin;			/* utilization beyond the clamped sum that makes a CPU capped */
 
 	/* domains */
 	u32 cache_pct;			/* imbalance_pct of a cache ... */
 	u32 package_pct;		/* ... and of what lies above */
-	u32 asym_partial;		/* 5.14: a domain of two capacities is asymmetric, if not of all */
+	u32 asym_partial;		/* 5.14: a domain with some of the capacities is asymmetric, too */
 	u32 cluster_level;		/* 5.16: clusters are a level */
 	u32 shared_by_asym;		/* 7.2: an asymmetric domain has the search state, not the LLC */
 	u32 unlike_spread;		/* 7.3: tasks are spread over groups of unlike CPUs too */
 };
 
 /*
- * A rule that features alone set: 0 without. The host's core is compiled a second
- * time with POLICY_PLAIN, where none can be on and the compiler leaves out what
- * they would do; that core serves schedulers without features.
+ * Reads a rule that only features set; without features it is 0. The host's core
+ * is compiled a second time with POLICY_PLAIN, for schedulers without features:
+ * there the compiler removes the code of all features.
  */
 #ifdef POLICY_PLAIN
 #define POLICY_FEATURE_RULE(k, rule)	((void)(k), 0)

@@ -7,14 +7,14 @@
 
 #include "abi.h"
 
-/* What the slow path sums up of a group, without the wakee. */
+/* Sums of the slow path over the CPUs of a group, without the wakee. */
 struct policy_group_stats {
 	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
 	u32 util;		/* sum over the CPUs */
 	u32 runnable;		/* sum of runnable_avg */
 	u32 nr_running;		/* of all classes */
 	u16 idle_cpus;
-	u16 weight;		/* CPUs, as far as the kernel knows them */
+	u16 weight;		/* CPUs; 0 with idlest_weight_unset */
 	u16 allowed;		/* CPUs that the wakee may use */
 	u16 type;
 	u16 max_capacity;
@@ -29,7 +29,7 @@ struct policy_group_load {
 	u32 group;
 };
 
-/* EAS: one set of CPUs and what is the same for all questions about it. */
+/* EAS: one set of CPUs, and the values that all its candidates share. */
 struct policy_energy_pd {
 	u32 capacity;		/* of one of its CPUs under limits */
 	u32 total;		/* of all of them */
@@ -39,11 +39,11 @@ struct policy_energy_pd {
 
 /* EAS: the candidates of one set. */
 struct policy_energy_choice {
-	u32 cpu;		/* with most room, the previous one apart; POLICY_NONE: none */
+	u32 cpu;		/* with most room, except the previous CPU; POLICY_NONE: none */
 	s32 fit;
 	s32 spare;
 	s32 prev_fit;
-	s32 prev_spare;		/* -1: the previous CPU is not of this set, or no candidate */
+	s32 prev_spare;		/* -1: the previous CPU is not in this set, or no candidate */
 };
 
 /* EAS: the best so far, over all sets, and the previous CPU. */
@@ -58,7 +58,7 @@ struct policy_energy_best {
 	u32 prev_capacity;
 };
 
-/* Working memory, as large as two masks: BPF has 512 bytes of stack. */
+/* Working memory, as large as two masks: the stack of BPF has only 512 bytes. */
 struct policy_scratch {
 	union {
 		struct policy_mask cores;	/* cores not looked at yet */

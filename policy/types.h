@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * types.h - the kernel's integer types, where nobody has defined them yet
+ * types.h - the kernel's integer types, where vmlinux.h does not define them
  */
 #ifndef ALIGHT_TYPES_H
 #define ALIGHT_TYPES_H

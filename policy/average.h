@@ -3,8 +3,8 @@
  * average.h - the arithmetic of one set of load-tracking signals (PELT)
  *
  * A signal is a geometric sum over periods of 1024 units (a unit is 1024 ns),
- * halved every 32 periods. The kernel's integers: kernel/sched/pelt.c of Linux
- * 5.1 and later.
+ * halved every 32 periods. All integers equal those of the kernel
+ * (kernel/sched/pelt.c of Linux 5.1 and later).
  */
 #ifndef ALIGHT_AVERAGE_H
 #define ALIGHT_AVERAGE_H
@@ -14,7 +14,7 @@
 
 #define PELT_PERIOD	1024u
 #define LOAD_AVG_MAX	47742u	/* limit of the sum with period weight 1024 */
-/* What closed periods contribute at most. */
+/* The most that the closed periods contribute. */
 #define PELT_MIN_DIVIDER	(LOAD_AVG_MAX - PELT_PERIOD)
 
 /* 2^32 * y^i, y^32 = 1/2 */
@@ -46,9 +46,9 @@ static inline u64 policy_decay_load(u64 v, u64 n)
 }
 
 /*
- * Add the time since the last update, held at load weight @load, @runnable
- * tasks and @running 0 or 1. Returns how many periods ended: if any, averages are due.
- * Expanded where it is called: most callers know what they add.
+ * Add the time since the last update at load weight @load, with @runnable tasks and
+ * @running 0 or 1. Returns how many periods ended; if any did, the averages must be
+ * updated. Always inline, because most callers pass constants.
  * kernel: ___update_load_sum()
  */
 static __always_inline u64 policy_pelt_update_sum(struct policy_pelt *a, u64 now, u64 load,
@@ -120,9 +120,10 @@ static __always_inline u64 policy_sub_positive_64(u64 a, u64 b)
 }
 
 /*
- * The sum of a queue whose average is @avg, after something left it. "Cut" is
- * max_t(u32, sum, avg * PELT_MIN_DIVIDER) into 64 bits: a queue of a weight
- * from 90000 on forgets most of its load, and one of 90 tasks what is runnable.
+ * The sum of a queue after something left it; @avg is the average that is left.
+ * SUMS_CUT is max_t(u32, sum, avg * PELT_MIN_DIVIDER), stored in 64 bits: a queue
+ * whose weight is 90000 or more loses most of its load_sum, and a queue of 90 tasks
+ * most of its runnable_sum.
  */
 static __always_inline u64 policy_pelt_bound_sum(const struct policy_params *k, u64 sum, u32 avg)
 {
@@ -137,21 +138,21 @@ static __always_inline u64 policy_pelt_bound_sum(const struct policy_params *k, 
 	return sum > least ? sum : least;
 }
 
-/* The sums are made of the averages that are left (5.10.262, 5.15.215). */
+/* Are sums recomputed from the averages that are left (5.10.262, 5.15.215)? */
 static __always_inline int policy_sums_are_averaged(const struct policy_params *k)
 {
 	return k->sums >= SUMS_AVERAGED;
 }
 
-/* What an average stands for, @contrib units into the open period (get_pelt_divider). */
+/* The sum that @avg stands for, @contrib units into the open period (get_pelt_divider). */
 static __always_inline u64 policy_pelt_sum_of(u32 avg, u32 contrib)
 {
 	return (u64)avg * (PELT_MIN_DIVIDER + contrib);
 }
 
 /*
- * Take @avg and @sum of load from @q; @contrib is how far the period is open for who
- * leaves (dequeue_load_avg).
+ * Subtract @avg and @sum of load from @q (dequeue_load_avg). @contrib: period_contrib
+ * of what leaves, from which SUMS_AVERAGED recomputes the sum.
  */
 static __always_inline void policy_dequeue_load_avg(const struct policy_params *k,
 						    struct policy_pelt *q, u32 avg, u64 sum,
@@ -178,8 +179,10 @@ static __always_inline void policy_enqueue_load_avg(const struct policy_params *
 }
 
 /*
- * Averages of @gone leave @q, and sums follow; that of utilization only if a task
- * leaves in person (detach_entity_load_avg; update_cfs_rq_load_avg).
+ * Subtract the averages of @gone from @q, and recompute sums from what is left. If a
+ * task detaches itself, util_sum is recomputed (detach_entity_load_avg). If it was
+ * @removed, load_sum is recomputed, and util_sum loses the sum of @gone down to a bound
+ * (update_cfs_rq_load_avg).
  */
 policy_noinline void policy_pelt_follow(struct policy_pelt *q, const struct policy_pelt *gone,
 					int removed)
@@ -198,7 +201,7 @@ policy_noinline void policy_pelt_follow(struct policy_pelt *q, const struct poli
 	q->util_sum = policy_max(policy_sub_positive(q->util_sum, gone->util_sum), (u32)least);
 }
 
-/* Take averages and sums of @gone from @q; @removed: it left from afar. */
+/* Subtract averages and sums of @gone from @q. @removed: it left by wake migration. */
 static __always_inline void policy_pelt_subtract(const struct policy_params *k,
 						 struct policy_pelt *q,
 						 const struct policy_pelt *gone, int removed)

@@ -2,9 +2,9 @@
 /*
  * pelt.h - per-entity load tracking, the kernel's integers
  *
- * What a runqueue does with its own set of signals (average.h) and its tasks'
+ * How a runqueue updates its own signals (average.h) and those of its tasks
  * (kernel/sched/pelt.c and the load-tracking part of fair.c, Linux 5.1 and
- * later), then util_est, then the form of Linux 3.8 to 3.11.
+ * later); then util_est; then load tracking of Linux 3.8 to 3.11.
  */
 #ifndef ALIGHT_PELT_H
 #define ALIGHT_PELT_H
@@ -13,7 +13,7 @@
 
 /* ---- clocks of a runqueue (update_rq_clock_pelt, _update_idle_rq_clock_pelt) ---- */
 
-/* Never 0: a task of which the last update was at 0 is not attached to a queue. */
+/* Never 0: last_update_time 0 means that a task is not attached to a queue. */
 static __always_inline u64 policy_rq_clock_pelt(const struct policy_cpu *rq)
 {
 	u64 now = rq->clock_pelt - rq->lost_idle_time;
@@ -39,7 +39,7 @@ static inline void policy_update_rq_clock(struct policy_cpu *rq, u64 now)
 
 /*
  * The CPU is about to run its idle task: PELT time catches up with real time.
- * If the CPU looked fully busy the gap was not idle time and is lost instead.
+ * If the CPU looked fully busy, the gap was no idle time: lost_idle_time keeps it.
  * @others: util_sum of the real-time and the deadline class.
  */
 static inline void policy_update_idle_rq_clock_pelt(struct policy_cpu *rq, u32 others)
@@ -55,9 +55,9 @@ static inline void policy_update_idle_rq_clock_pelt(struct policy_cpu *rq, u32 o
 
 /*
  * Up to 5.6 a queue tracks the load of its queued tasks (runnable_load_avg),
- * later the number of them that want to run (runnable_avg). One sum serves
- * both, in units of 1/1024 of load here. kernel 5.4: enqueue_runnable_load_avg(),
- * dequeue_runnable_load_avg().
+ * later the number of its runnable tasks (runnable_avg). Here runnable_sum serves
+ * both; a sum of load is in units of 1/1024. kernel 5.4:
+ * enqueue_runnable_load_avg(), dequeue_runnable_load_avg().
  */
 static __always_inline int policy_keeps_runnable_load(const struct policy_params *k)
 {
@@ -79,7 +79,7 @@ policy_noinline void policy_dequeue_runnable_load_avg(struct policy_cpu *rq,
 						      (t->weight * t->pelt.load_sum) << 10);
 }
 
-/* The queue's averages are new: that of the queued load is no runnable_avg. */
+/* After an update of the queue's averages: its runnable_sum is one of load, not of tasks. */
 policy_noinline void policy_update_runnable_load_avg(struct policy_cpu *rq)
 {
 	u32 div = PELT_MIN_DIVIDER + (rq->cfs.period_contrib & (PELT_PERIOD - 1));
@@ -88,7 +88,7 @@ policy_noinline void policy_update_runnable_load_avg(struct policy_cpu *rq)
 	rq->cfs.runnable_avg = 0;
 }
 
-/* Take what left by wake migration; only its averages are known. */
+/* Subtract what left by wake migration; only its averages are known. */
 policy_noinline void policy_subtract_removed(const struct policy_params *k, struct policy_cpu *rq)
 {
 	u32 div = PELT_MIN_DIVIDER + rq->cfs.period_contrib;
@@ -186,8 +186,8 @@ static inline void policy_detach_entity_load_avg(const struct policy_params *k,
 }
 
 /*
- * Give a task of this queue another weight (reweight_entity). Its own load
- * follows from its sum; the caller keeps rq->weight if it is queued.
+ * Give a task of this queue another weight (reweight_entity). Its load_avg is
+ * recomputed from its load_sum. If it is queued, the caller updates rq->weight.
  */
 static inline void policy_reweight_entity(const struct policy_params *k, struct policy_cpu *rq,
 					  struct policy_task *t, u32 weight)
@@ -210,8 +210,8 @@ static inline void policy_reweight_entity(const struct policy_params *k, struct 
 }
 
 /*
- * Decay a sleeping task, which still belongs to this queue, up to @until of its
- * time. That does not make its util_est stale (__update_load_avg_blocked_se).
+ * Decay a sleeping task that still belongs to this queue up to @until of the queue's
+ * PELT time. TASK_EST_UNCHANGED stays set (__update_load_avg_blocked_se).
  */
 static inline void policy_update_load_avg_blocked_se(const struct policy_params *k,
 						     struct policy_cpu *rq, struct policy_task *t,
@@ -226,7 +226,7 @@ static inline void policy_update_load_avg_blocked_se(const struct policy_params 
 	}
 }
 
-/* Up to the last update of the queue (sync_entity_load_avg). */
+/* Decay a sleeping task up to the last update of its queue (sync_entity_load_avg). */
 static inline void policy_sync_entity_load_avg(const struct policy_params *k, struct policy_cpu *rq,
 					       struct policy_task *t)
 {
@@ -234,7 +234,7 @@ static inline void policy_sync_entity_load_avg(const struct policy_params *k, st
 		policy_update_load_avg_blocked_se(k, rq, t, rq->cfs.last_update_time);
 }
 
-/* A sleeper leaves its queue from afar (remove_entity_load_avg). */
+/* A sleeper leaves by wake migration, its queue subtracts it later (remove_entity_load_avg). */
 static inline void policy_remove_entity_load_avg(const struct policy_params *k,
 						 struct policy_cpu *rq, struct policy_task *t)
 {
@@ -275,7 +275,7 @@ static inline void policy_post_init_entity_util_avg(const struct policy_params *
 						    const struct policy_cpu *rq,
 						    struct policy_task *t)
 {
-	/* The share took the weight in the finer unit of 64-bit kernels, its divisor did not. */
+	/* The kernel scaled the weight by 1024 (64 bit), but not the load that it divides by. */
 	u64 weight = k->fork_util_inflated ? (u64)t->weight << 10 : t->weight;
 	s64 room = ((s64)rq->capacity_orig - (s64)rq->cfs.util_avg) >> 1;
 	u64 u;
@@ -304,7 +304,7 @@ static __always_inline u32 policy_task_est(const struct policy_params *k,
 {
 	u32 est = t->util_est_ewma > t->util_est_enqueued ? t->util_est_ewma : t->util_est_enqueued;
 
-	/* The flag UTIL_AVG_UNCHANGED was bit 0 of the value and came along. */
+	/* The flag UTIL_AVG_UNCHANGED was bit 0 of the value, and was not masked out. */
 	return k->est_lsb ? est | 1 : est;
 }
 
@@ -333,7 +333,7 @@ static __always_inline void policy_util_est_enqueue(const struct policy_params *
 		rq->util_est_uclamp += t->util_est_uclamp;
 }
 
-/* The estimate within the clamps is made anew with the estimate. */
+/* Recompute the clamped estimate after the estimate. */
 static __always_inline void policy_util_est_clamp(const struct policy_params *k,
 						  struct policy_task *t)
 {
@@ -343,8 +343,8 @@ static __always_inline void policy_util_est_clamp(const struct policy_params *k,
 }
 
 /*
- * 6.8: a single value, which a task that waited for its CPU does not lower
- * (util_est_update); uclamp-sum keeps it within the clamps then (RFC v2).
+ * 6.8: the estimate is a single value. A task that waited for its CPU does not lower it
+ * (util_est_update); with uclamp-sum it is clamped then (RFC v2).
  */
 static inline void policy_util_est_update(const struct policy_params *k,
 					  const struct policy_cpu *rq, struct policy_task *t)
@@ -365,8 +365,8 @@ static inline void policy_util_est_update(const struct policy_params *k,
 }
 
 /*
- * @t goes to sleep if @sleeps (util_est_dequeue, util_est_update). Its averages are up to
- * date, unless k->est_early says otherwise.
+ * @t leaves the queue; @sleeps: it goes to sleep (util_est_dequeue, util_est_update). Its
+ * averages are up to date unless k->est_early is set.
  */
 static __always_inline void policy_util_est_dequeue(const struct policy_params *k,
 						    struct policy_cpu *rq,
@@ -407,7 +407,7 @@ static __always_inline void policy_util_est_dequeue(const struct policy_params *
 /* Contribution of n full periods, 1024 * (y + y^2 + ... + y^n) rounded each step. */
 static inline u32 policy_compute_runnable_contrib(u64 n)
 {
-	static const u32 sum[64] = {	/* a power of two, for the verifier; 33 of them count */
+	static const u32 sum[64] = {	/* a power of two, for the verifier; 33 are used */
 		0, 1002, 1982, 2941, 3880, 4798, 5697, 6576, 7437, 8279, 9103, 9909, 10698,
 		11470, 12226, 12966, 13690, 14398, 15091, 15769, 16433, 17082, 17718, 18340,
 		18949, 19545, 20128, 20698, 21256, 21802, 22336, 22859, 23371,
@@ -464,7 +464,7 @@ policy_noinline void policy_update_entity_runnable_avg(struct policy_pelt13 *a, 
 		a->runnable_avg_sum += (u32)d;
 }
 
-/* Are these signals kept? For pack.h only. */
+/* Are these signals kept? Only pack.h uses them. */
 static __always_inline int policy_keeps_pelt13(const struct policy_params *k)
 {
 	return POLICY_FEATURE_RULE(k, pack) != PACK_NONE && !POLICY_FEATURE_RULE(k, pack_pelt);
@@ -478,7 +478,7 @@ static inline void policy_update_rq_runnable_avg(const struct policy_params *k,
 		policy_update_entity_runnable_avg(&rq->pelt13, rq->clock, rq->nr_running != 0);
 }
 
-/* And a task's (update_entity_load_avg). A new one begins with the present time. */
+/* Bring a task's pair up to that clock (update_entity_load_avg). A new task begins now. */
 static inline void policy_update_task_runnable_avg(const struct policy_params *k,
 						   const struct policy_cpu *rq,
 						   struct policy_task *t, int runnable)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * runqueue.h - what tasks that come, run and go do to a CPU's view
+ * runqueue.h - updates a CPU's view when tasks are enqueued, run and leave
  *
  * Each function is one event of a fair task's life. The caller has brought the
  * clock up to date (rq_clock); curr_fair says whether a fair task is current.
@@ -35,8 +35,8 @@ static inline int policy_enqueue_entity(const struct policy_params *k, struct po
 }
 
 /*
- * @running: it is the current task; @sleeps: it goes to sleep, not elsewhere;
- * @moves: it goes to another CPU.
+ * @running: it is the current task; @sleeps: it goes to sleep; @moves: it goes to
+ * another CPU.
  * Always inline: a BPF function takes five arguments at most.
  */
 static __always_inline int policy_leave_entity(const struct policy_params *k, struct policy_cpu *rq,
@@ -99,11 +99,11 @@ static inline void policy_detach_task(const struct policy_params *k, struct poli
 }
 
 /*
- * Delayed dequeue (6.12): a task that sleeps though it got more than its share
- * stays queued, with its weight, until it is picked or woken. It is not
- * runnable meanwhile (se_runnable), and its estimate counts no more. The estimate is
- * made before the averages are brought up to date up to 6.18 (dequeue_task_fair),
- * behind that later (UPDATE_UTIL_EST of update_load_avg), in both ways of leaving.
+ * Delayed dequeue (6.12): a task that goes to sleep after it got more than its share
+ * stays queued, with its weight, until it is picked or woken. Meanwhile it is not
+ * runnable (se_runnable), and its estimate does not count. The estimate is made before
+ * the averages are updated up to 6.18 (dequeue_task_fair), and after that update in
+ * later kernels (UPDATE_UTIL_EST of update_load_avg); policy_leave_entity() does the same.
  */
 static inline int policy_set_delayed(const struct policy_params *k, struct policy_cpu *rq,
 				     struct policy_task *t)
@@ -127,7 +127,7 @@ static inline int policy_update_delayed(const struct policy_params *k, struct po
 	return policy_update_cfs_rq_load_avg(k, rq, curr_fair);
 }
 
-/* It was woken before it was picked (requeue_delayed_entity). */
+/* A delayed task was woken before it was picked (requeue_delayed_entity). */
 static inline int policy_requeue_delayed_entity(const struct policy_params *k,
 						struct policy_cpu *rq, struct policy_task *t,
 						int curr_fair)
@@ -140,7 +140,7 @@ static inline int policy_requeue_delayed_entity(const struct policy_params *k,
 	return changed;
 }
 
-/* It was picked: now it leaves. */
+/* A delayed task was picked: it leaves the queue. */
 static inline int policy_dequeue_delayed(const struct policy_params *k, struct policy_cpu *rq,
 					 struct policy_task *t, int curr_fair)
 {
@@ -158,7 +158,7 @@ static inline int policy_dequeue_delayed(const struct policy_params *k, struct p
 	return changed;
 }
 
-/* End of an idle phase of length @idle_ns: its moving average, at most @max (update_avg in ttwu). */
+/* An idle phase of @idle_ns ended: updates avg_idle, to at most @max (update_avg in ttwu). */
 static inline void policy_update_avg_idle(struct policy_cpu *rq, u64 idle_ns, u64 max)
 {
 	s64 diff = (s64)idle_ns - (s64)rq->avg_idle;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * uclamp.h - does a task fit a CPU, clamps considered
+ * uclamp.h - tests whether a task fits a CPU, clamps included
  *
- * Up to 6.0 a clamp replaces the utilization (policy_uclamp_task_util() in candidate.h).
- * From 6.1, and in the last updates of 5.10 and 5.15, utilization and clamps are
- * questions of their own. From 6.1 the answer has a third value: all would be well if
- * the CPU reached the lower clamp.
+ * Up to 6.0 the clamped utilization is tested (policy_uclamp_task_util() in candidate.h).
+ * From 6.1, and in the last updates of 5.10 and 5.15, utilization and clamps are tested
+ * separately. From 6.1 the result has a third value: the task fits, but the CPU does not
+ * reach its lower clamp.
  * kernel 6.1: util_fits_cpu(), task_fits_cpu(); 6.10: get_actual_cpu_capacity().
- * With uclamp-sum the sum of clamped utilizations fits or not; with its biases
- * the third value, from 6.1 on, is for what fits as it is but not as clamped.
+ * With uclamp-sum the sum of clamped utilizations is tested. With its biases, from 6.1 on,
+ * the third value means that the plain utilization fits and the clamped one does not.
  */
 #ifndef ALIGHT_UCLAMP_H
 #define ALIGHT_UCLAMP_H
@@ -17,9 +17,9 @@
 
 #define POLICY_FITS		1
 #define POLICY_FITS_NOT		0
-#define POLICY_FITS_MIN_NOT	(-1)	/* but for the lower clamp */
+#define POLICY_FITS_MIN_NOT	(-1)	/* fits but for the lower clamp */
 
-/* What limits leave of a CPU now. */
+/* Capacity of a CPU under its present limits. */
 static __always_inline u32 policy_actual_cpu_capacity(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -37,16 +37,16 @@ static __always_inline u32 policy_actual_cpu_capacity(const struct policy_ctx *c
 	}
 }
 
-/* Estimate and clamps are questions of their own. */
+/* Are estimate and clamps tested separately? */
 static __always_inline int policy_clamps_fit(const struct policy_params *k)
 {
 	return k->fit == FIT_CLAMPS || k->fit == FIT_CLAMPS_ALL;
 }
 
 /*
- * 5.10.262 and 5.15.215 know no third value: but on the biggest CPUs a lower clamp
- * that limits put out of reach is a no. A CPU that limits leave less than a smaller
- * one has counts as that small for both clamps (cpu_in_capacity_inversion()).
+ * 5.10.262 and 5.15.215 have no third value: a task whose lower clamp is above the
+ * capacity under limits does not fit, except on the biggest CPUs. A CPU that limits leave
+ * less than a smaller one has is tested with what they leave (cpu_in_capacity_inversion()).
  */
 policy_noinline s32 policy_util_fits_cpu_or_not(const struct policy_ctx *c, u32 util, u32 lo,
 						u32 hi, u32 cpu)
@@ -65,7 +65,7 @@ policy_noinline s32 policy_util_fits_cpu_or_not(const struct policy_ctx *c, u32 
 	return policy_fits_capacity(util, rq->capacity);
 }
 
-/* Does @util with these clamps fit the CPU? POLICY_FITS*, of which only POLICY_FITS is a yes. */
+/* Does @util with these clamps fit the CPU? Returns POLICY_FITS*; only POLICY_FITS is a yes. */
 static inline s32 policy_util_fits_cpu(const struct policy_ctx *c, u32 util, u32 lo, u32 hi,
 				       u32 cpu)
 {
@@ -76,7 +76,7 @@ static inline s32 policy_util_fits_cpu(const struct policy_ctx *c, u32 util, u32
 		return fit;
 	if (c->k->fit == FIT_CLAMPS_ALL)
 		return policy_util_fits_cpu_or_not(c, util, lo, hi, cpu);
-	/* Capped below what the CPU can give, it fits; but 1024 of 1024 is no cap. */
+	/* A task that is capped within the CPU's capacity fits; but 1024 of 1024 is no cap. */
 	if (hi <= rq->capacity_orig &&
 	    !(hi == CAPACITY_SCALE && rq->capacity_orig == CAPACITY_SCALE))
 		fit = POLICY_FITS;
@@ -87,7 +87,7 @@ static inline s32 policy_util_fits_cpu(const struct policy_ctx *c, u32 util, u32
 	return fit;
 }
 
-/* Does utilization @util, @clamped with biases, fit the CPU? POLICY_FITS*. */
+/* Does utilization @util, with uclamp-sum @clamped, fit the CPU? Returns POLICY_FITS*. */
 static __always_inline s32 policy_clamped_fits_cpu(const struct policy_ctx *c, u32 util,
 						   u32 clamped, u32 cpu)
 {
@@ -101,7 +101,7 @@ static __always_inline s32 policy_clamped_fits_cpu(const struct policy_ctx *c, u
 	return POLICY_FITS_NOT;
 }
 
-/* The wakee on @cpu, POLICY_FITS*. */
+/* Does the wakee fit @cpu? Returns POLICY_FITS*. */
 static __always_inline s32 policy_wakee_util_fits(const struct policy_ctx *c, u32 cpu)
 {
 	if (policy_sums_count(c) || policy_biases_count(c))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * uclamp_max.h - a queue is treated by the largest clamps of its tasks
+ * uclamp_max.h - the clamps of a queue: the largest clamps of its tasks
  *
- * To know the largest when a task leaves, a queue counts its tasks by clamp in
- * a few buckets; a bucket remembers the largest clamp that it saw since it was
- * empty, so that the queue's clamp can stay up to a bucket's width too high. The
- * last task to leave takes its lower clamp with it and leaves its upper one
- * behind, which what comes next disregards (UCLAMP_FLAG_IDLE).
+ * A queue counts its tasks by clamp in a few buckets, to find the largest clamp when
+ * a task leaves. A bucket keeps the largest clamp since it was empty, so that the
+ * queue's clamp can be too high by up to a bucket's width. When the last task leaves,
+ * the queue's lower clamp becomes 0 and its upper clamp becomes that task's; the next
+ * task to join ignores both (UCLAMP_FLAG_IDLE).
  *
  * kernel 5.3: uclamp_rq_inc_id(), uclamp_rq_dec_id(). CONFIG_UCLAMP_BUCKETS_COUNT
- * is 5 if nobody changes it.
+ * is 5 by default.
  */
 #ifndef ALIGHT_UCLAMP_MAX_H
 #define ALIGHT_UCLAMP_MAX_H
@@ -24,7 +24,7 @@ struct policy_uclamp_bucket {
 	u32 value;	/* largest clamp since the bucket was empty */
 };
 
-/* Of one kind of clamp; a power of two, for the verifier, of which 5 count. */
+/* The buckets of one kind of clamp; a power of two, for the verifier; 5 are used. */
 struct policy_uclamp_buckets {
 	struct policy_uclamp_bucket bucket[8];
 };
@@ -42,7 +42,7 @@ policy_uclamp_bucket_of(struct policy_uclamp_buckets *c, u32 clamp)
 				       8)];
 }
 
-/* A task with @clamp joins a queue whose own is @queue: what that is now. */
+/* A task with @clamp joins a queue whose clamp is @queue. Returns the queue's new clamp. */
 static inline u32 policy_uclamp_rq_inc_id(struct policy_uclamp_buckets *c, u32 queue, u32 clamp)
 {
 	struct policy_uclamp_bucket *b = policy_uclamp_bucket_of(c, clamp);
@@ -52,7 +52,7 @@ static inline u32 policy_uclamp_rq_inc_id(struct policy_uclamp_buckets *c, u32 q
 	return queue > clamp ? queue : clamp;
 }
 
-/* A task with @clamp leaves; POLICY_NONE: it was the last one. */
+/* A task with @clamp leaves. Returns the queue's new clamp; POLICY_NONE: no task is left. */
 static inline u32 policy_uclamp_rq_dec_id(struct policy_uclamp_buckets *c, u32 queue, u32 clamp)
 {
 	struct policy_uclamp_bucket *b = policy_uclamp_bucket_of(c, clamp);
@@ -81,7 +81,7 @@ static inline void policy_uclamp_rq_inc(struct policy_uclamp_rq *q, struct polic
 	rq->uclamp_max = (u16)policy_uclamp_rq_inc_id(&q->max, rq->uclamp_max, max);
 }
 
-/* One that joined with these clamps leaves. */
+/* A task that joined with these clamps leaves. */
 static inline void policy_uclamp_rq_dec(struct policy_uclamp_rq *q, struct policy_cpu *rq, u32 min,
 					u32 max)
 {

@@ -3,10 +3,10 @@
  * uclamp_sum.h - feature uclamp-sum: clamped utilizations of a queue's tasks add up
  *
  * "sched: uclamp sum aggregation", RFC, October 2023, on 6.6-rc, its v2 of
- * February 2024, and "uclamp sum aggregation" v2, March 2025. Instead of holding
- * a queue between the largest clamps of its tasks, each task's utilization is
- * clamped by itself, and what the queue needs is the sum. Here is how the sums
- * are kept; what they mean for placement is in uclamp.h and energy_aware.h.
+ * February 2024, and "uclamp sum aggregation" v2, March 2025. The kernel clamps the
+ * utilization of a queue by the largest clamps of its tasks. This feature clamps the
+ * utilization of each task by itself, and adds the results up. This file keeps the
+ * sums; uclamp.h and energy_aware.h use them for placement.
  *
  * The sum itself (AGGREGATE_SUM, AGGREGATE_SUM_AT_ONCE):
  *
@@ -15,36 +15,38 @@
  *				queued it decays to 0
  *	queue	cfs.uclamp	sum of these over the queued tasks, 0 without any
  *		root_cfs_util_uclamp
- *				the same, but it falls like PELT: over what has left
- *				the queue and is not forgotten yet
+ *				the same, but it falls as PELT decays: it includes
+ *				what has left the queue and has not decayed yet
  *
- * A task that wakes elsewhere or dies leaves root_cfs_util_uclamp when its old
- * queue is averaged next; with AGGREGATE_SUM_AT_ONCE then and there, and where
- * it comes it adds to root_cfs_util_uclamp.
+ * A task that wakes on another CPU or exits is subtracted from root_cfs_util_uclamp at
+ * the next update of its old queue. With AGGREGATE_SUM_AT_ONCE it is subtracted at
+ * once, and added to root_cfs_util_uclamp of its new queue.
  *
- * The bias (AGGREGATE_BIAS): PELT itself decays, and only the difference is kept:
+ * The bias (AGGREGATE_BIAS): PELT decays by itself, and only the difference is kept:
  *
  *	task	pelt.uclamp	util_avg within the clamps less util_avg
  *		util_est_uclamp	the estimate within the clamps
  *	queue	cfs.uclamp	sum over the queued tasks
  *		util_est_uclamp	sum over the runnable tasks
  *
- * A negative bias leaves with its task, and would lift the queue: it is taken
- * from util_avg of both instead. With uclamp_factor an upper clamp yields as far
- * as another task of the queue gets more for its weight.
+ * When a task with a negative bias leaves but does not move to another CPU, the loss of
+ * the bias would raise the queue's utilization. Instead the bias is subtracted from
+ * util_avg of task and queue.
+ * With uclamp_factor an upper clamp is raised if another task of the queue gets more
+ * for its weight.
  */
 #ifndef ALIGHT_UCLAMP_SUM_H
 #define ALIGHT_UCLAMP_SUM_H
 
 #include "average.h"
 
-/* Is anything of this kept? */
+/* Are sums or biases kept? */
 static __always_inline int policy_clamps_add_up(const struct policy_params *k)
 {
 	return POLICY_FEATURE_RULE(k, aggregate) != AGGREGATE_MAX;
 }
 
-/* Is it the sum, not the bias? Then it stands for util_avg wherever the kernel has task_util(). */
+/* Are sums kept? They replace util_avg wherever the kernel has task_util(). */
 static __always_inline int policy_clamps_are_summed(const struct policy_params *k)
 {
 	return POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM ||
@@ -56,7 +58,7 @@ static __always_inline int policy_clamps_are_biases(const struct policy_params *
 	return POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_BIAS;
 }
 
-/* Utilization as a task's estimate is made of it (task_util). */
+/* The utilization of a task from which its estimate is made (task_util). */
 static __always_inline u32 policy_task_util(const struct policy_params *k,
 					    const struct policy_task *t)
 {
@@ -70,7 +72,7 @@ static __always_inline u32 policy_clamp(u32 value, u32 lo, u32 hi)
 	return value < hi ? value : hi;
 }
 
-/* PELT decay of @value to @goal over @n periods; it rises at once. */
+/* PELT decay of @value down to @goal over @n periods; a higher @goal is reached at once. */
 static inline u32 policy_decay_toward(u32 value, u32 goal, u64 n)
 {
 	if (value <= goal)
@@ -78,7 +80,7 @@ static inline u32 policy_decay_toward(u32 value, u32 goal, u64 n)
 	return n ? goal + (u32)policy_decay_load(value - goal, n) : value;
 }
 
-/* The queued task's sum follows its util_avg. */
+/* Updates the clamped utilization of a queued task after its util_avg. */
 static inline void policy_update_util_uclamp(struct policy_cpu *rq, struct policy_task *t)
 {
 	s32 now = (s32)policy_clamp(t->pelt.util_avg, t->uclamp_min, t->uclamp_max);
@@ -87,16 +89,16 @@ static inline void policy_update_util_uclamp(struct policy_cpu *rq, struct polic
 	t->pelt.uclamp = now;
 }
 
-/* What a weight divides by, the kernel's table: 2^32 / weight, rounded (sched_prio_to_wmult). */
+/* Inverse of a weight as in the kernel's table: 2^32 / weight, rounded (sched_prio_to_wmult). */
 static inline u64 policy_inverse_weight(u32 weight)
 {
 	return ((1ull << 32) + weight / 2) / (weight ? weight : 1);
 }
 
 /*
- * The upper clamp that @t may have beside others: not so low that it would get
- * less for its weight than the queue's best does. The kernel takes the weight
- * of the nice value, which for SCHED_IDLE is not what the task runs with.
+ * The upper clamp @hi of @t, raised so that @t gets no less for its weight than the
+ * task of the queue that gets most. The kernel takes the weight of the nice value, which
+ * for SCHED_IDLE is not the weight with which the task runs.
  */
 static inline u32 policy_yielding_max(struct policy_cpu *rq, const struct policy_task *t, u32 hi)
 {
@@ -117,7 +119,7 @@ static inline u32 policy_yielding_max(struct policy_cpu *rq, const struct policy
 	return hi;
 }
 
-/* The bias follows the task's util_avg (util_bias_update). 1024 is no upper clamp. */
+/* Updates the bias after the task's util_avg (util_bias_update). 1024 is no upper clamp. */
 static inline void policy_update_util_bias(const struct policy_params *k, struct policy_cpu *rq,
 					   struct policy_task *t)
 {
@@ -132,7 +134,7 @@ static inline void policy_update_util_bias(const struct policy_params *k, struct
 	t->pelt.uclamp = bias;
 }
 
-/* Averages of @t are new after @n periods. */
+/* The averages of @t have been updated, after @n periods. */
 policy_noinline void policy_clamped_task_follows(const struct policy_params *k,
 						 struct policy_cpu *rq, struct policy_task *t,
 						 u64 n)
@@ -146,9 +148,9 @@ policy_noinline void policy_clamped_task_follows(const struct policy_params *k,
 }
 
 /*
- * @n periods have ended for the queue. (In the RFC's v2 the governor does not
- * hear of a period that leaves this sum as it was; here it does, as everybody
- * else who reads the queue's signals must.)
+ * @n periods have ended for the queue. (The RFC's v2 does not call the governor if this
+ * sum stays the same. Here the governor is called, because the other readers of the
+ * queue's signals need the call.)
  */
 policy_noinline void policy_clamped_queue_follows(struct policy_cpu *rq, u64 n)
 {
@@ -156,7 +158,7 @@ policy_noinline void policy_clamped_queue_follows(struct policy_cpu *rq, u64 n)
 						       (u32)rq->cfs.uclamp, n);
 }
 
-/* What left from afar leaves the sum (update_cfs_rq_load_avg). */
+/* Subtracts what left by wake migration from the sum (update_cfs_rq_load_avg). */
 policy_noinline void policy_clamped_removed(struct policy_cpu *rq)
 {
 	rq->root_cfs_util_uclamp = policy_max(policy_sub_positive(rq->root_cfs_util_uclamp,
@@ -165,7 +167,7 @@ policy_noinline void policy_clamped_removed(struct policy_cpu *rq)
 	rq->root_cfs_util_uclamp_removed = 0;
 }
 
-/* A sleeper, decayed up to now, leaves its queue from afar. */
+/* A sleeper, decayed up to now, leaves its queue by wake migration. */
 policy_noinline void policy_clamped_task_remove(const struct policy_params *k,
 						struct policy_cpu *rq, const struct policy_task *t)
 {
@@ -178,8 +180,8 @@ policy_noinline void policy_clamped_task_remove(const struct policy_params *k,
 }
 
 /*
- * @t is put on the queue, with the clamped utilization it still has
- * (enqueue_entity). @attached: its signals were not this queue's before.
+ * @t is enqueued with the clamped utilization that it had after decay
+ * (enqueue_entity). @attached: its signals joined the queue at this enqueue.
  */
 policy_noinline void policy_clamped_task_joins(const struct policy_params *k, struct policy_cpu *rq,
 					       struct policy_task *t, int attached)
@@ -191,9 +193,9 @@ policy_noinline void policy_clamped_task_joins(const struct policy_params *k, st
 }
 
 /*
- * Last of all that happens when a task joins (end of enqueue_task_fair): from
- * now on it counts as its clamps say. The governor was told before that it
- * came; it is to hear of it again if this returns true.
+ * The last step of an enqueue (end of enqueue_task_fair): from now on the task counts
+ * as its clamps say. The governor has been called for the enqueue already; if this
+ * returns true it must be called again.
  */
 static inline int policy_clamped_task_joined(const struct policy_params *k, struct policy_cpu *rq,
 					     struct policy_task *t)
@@ -249,8 +251,8 @@ policy_noinline void policy_clamped_task_leaves(const struct policy_params *k,
 }
 
 /*
- * Clamps of a queued task are others now (sched_setattr): it left and joined at
- * once. True if the governor is to hear of it.
+ * The clamps of a queued task have changed (sched_setattr): it leaves and joins at
+ * once. True: the governor must be called.
  */
 static inline int policy_clamps_changed(const struct policy_params *k, struct policy_cpu *rq,
 					struct policy_task *t)
@@ -260,7 +262,7 @@ static inline int policy_clamps_changed(const struct policy_params *k, struct po
 	return policy_clamped_task_joined(k, rq, t);
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 /* Clamped utilization of a task (task_util, later task_util_uclamp). */
 static __always_inline u32 policy_task_util_uclamp(const struct policy_params *k,
@@ -275,7 +277,7 @@ static __always_inline u32 policy_task_util_uclamp(const struct policy_params *k
 	return (u32)util;
 }
 
-/* That of a queue (root_cfs_util, root_cfs_util_uclamp). */
+/* Clamped utilization of a queue (root_cfs_util, root_cfs_util_uclamp). */
 static __always_inline u32 policy_cfs_util_uclamp(const struct policy_params *k,
 						  const struct policy_cpu *rq)
 {
@@ -287,7 +289,7 @@ static __always_inline u32 policy_cfs_util_uclamp(const struct policy_params *k,
 	return util > 0 ? (u32)util : 0;
 }
 
-/* Is the CPU held below what its tasks could use (uclamp_rq_is_capped)? Nobody asks with biases. */
+/* Is the CPU held below what its tasks could use (uclamp_rq_is_capped)? Not used with biases. */
 static __always_inline int policy_uclamp_rq_is_capped(const struct policy_params *k,
 						      const struct policy_cpu *rq)
 {
@@ -295,7 +297,10 @@ static __always_inline int policy_uclamp_rq_is_capped(const struct policy_params
 	       rq->cfs.util_avg > rq->root_cfs_util_uclamp + k->cap_margin;
 }
 
-/* The wait for the CPU as utilization, in the proportion that clamping leaves of it. */
+/*
+ * @util, or the time that tasks waited for the CPU too if that is more. Clamps reduce the
+ * waiting time by the same proportion as utilization; on a capped CPU it does not count.
+ */
 static inline u32 policy_boost_uclamp(const struct policy_params *k, const struct policy_cpu *rq,
 				      u32 util)
 {
@@ -309,8 +314,8 @@ static inline u32 policy_boost_uclamp(const struct policy_params *k, const struc
 }
 
 /*
- * Clamped utilization of a CPU (cpu_util_cfs, cpu_util_cfs_uclamp); @boost: as
- * a frequency is chosen by, from 6.5 on.
+ * Clamped utilization of a CPU (cpu_util_cfs, cpu_util_cfs_uclamp). @boost: the value
+ * that selects a frequency, from 6.5 on with the time that tasks waited.
  */
 static inline u32 policy_cpu_util_cfs_uclamp(const struct policy_params *k,
 					     const struct policy_cpu *rq, int boost)

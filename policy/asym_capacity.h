@@ -4,18 +4,18 @@
  *
  * "sched/fair: Capacity aware wakeup rework", v4, February 2020 (merged in
  * 5.7). On a machine whose CPUs differ in capacity a wakeup scans the smallest
- * domain that shows all capacities for an idle CPU where the task fits. The
- * feature also clears the parameter wake_cap: with it go the refusal to pull
- * and the BALANCE_WAKE flag, hence the slow path at wakeup.
+ * domain that has CPUs of all capacities for an idle CPU that the task fits. The
+ * feature also clears the parameter wake_cap. That removes the refusal to pull
+ * and the BALANCE_WAKE flag, and with the flag the slow path at wakeup.
  *
- *	1. in ring order from the target: the first idle CPU where the task fits;
- *	   with hog=cap-orig (v3) one of the largest original capacity as well,
- *	   unless other classes press on it;
- *	2. else the idle CPU of the largest current capacity, the first met of equals;
+ *	1. the first idle CPU, in ring order from the target, that the task fits;
+ *	   with hog=cap-orig (v3) also one of the largest original capacity, unless
+ *	   other classes take much of it;
+ *	2. else the idle CPU of the largest current capacity, of equals the first met;
  *	3. else the target, even if the task does not fit it.
  *
- * Inside a cpuset whose CPUs are all equal there is no such domain, and the
- * symmetric search answers. What became of the scan later is in asym_scan.h.
+ * In a cpuset whose CPUs are all equal there is no such domain, and the symmetric
+ * search decides. The scan of later kernels is in asym_scan.h.
  */
 #ifndef ALIGHT_ASYM_CAPACITY_H
 #define ALIGHT_ASYM_CAPACITY_H
@@ -23,8 +23,9 @@
 #include "asym_scan.h"
 
 /*
- * Does a scan for capacity answer, and nothing after it? A search that comes after
- * asym_at_once need not ask again, so that the BPF verifier walks one scan, not two.
+ * Does the scan for capacity decide, with nothing tried after it? With asym_at_once
+ * policy_search() tests this, and the searches do not test it again, so that the
+ * BPF verifier walks one scan instead of two.
  */
 static __always_inline int policy_asym_acts(const struct policy_ctx *c, u32 target)
 {
@@ -32,7 +33,7 @@ static __always_inline int policy_asym_acts(const struct policy_ctx *c, u32 targ
 	       policy_place_at(c, target)->asym_domain != POLICY_NONE;
 }
 
-/* As big as CPUs come, and most of it is left for fair tasks (!check_cpu_capacity()). */
+/* A CPU of the biggest capacity, most of it left for fair tasks (!check_cpu_capacity()). */
 static __always_inline int policy_big_and_free(const struct policy_ctx *c,
 					       const struct policy_domain *d, u32 cpu)
 {

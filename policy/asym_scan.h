@@ -2,23 +2,25 @@
 /*
  * asym_scan.h - an idle CPU that the wakee fits (kernel 6.1: select_idle_capacity())
  *
- * On a machine whose CPUs differ in capacity, over the smallest domain that
- * shows all of them, in ring order from the target (6.5: from the one after):
+ * On a machine whose CPUs differ in capacity, the scan walks the smallest domain
+ * that has CPUs of all capacities, in ring order from the target (6.5: from the
+ * CPU after it), and takes:
  *
  *	1. the first idle CPU that fits the wakee and its clamps;
- *	2. else the best idle one: fits but for the lower clamp, then fits not;
- *	   of equals the larger capacity, of these the first met;
+ *	2. else the best idle CPU: one that fits but for the lower clamp is better
+ *	   than one that does not fit; of equals the larger capacity, then the first
+ *	   met is better;
  *	3. else the target.
  *
- * From 7.2, while some core is known to be idle, a CPU of an idle core comes
- * before any other; while none is, a budget bounds the scan.
+ * From 7.2, while has_idle_cores is set, CPUs of idle cores come before all
+ * others; otherwise a budget bounds the scan.
  */
 #ifndef ALIGHT_ASYM_SCAN_H
 #define ALIGHT_ASYM_SCAN_H
 
 #include "uclamp.h"
 
-/* Ranks of idle CPUs, lower is better. An idle core is worth POLICY_RANK_CORE. */
+/* Ranks of idle CPUs, lower is better. A CPU of an idle core gets POLICY_RANK_CORE added. */
 #define POLICY_RANK_THREAD_FITS	(-2)
 #define POLICY_RANK_CORE		(-3)
 
@@ -45,7 +47,7 @@ static inline int policy_is_core_idle(const struct policy_ctx *c, u32 cpu)
 /* May a single candidate (target, previous, recent CPU) be taken? (asym_fits_cpu) */
 static __always_inline int policy_asym_fits_cpu(const struct policy_ctx *c, u32 step, u32 cpu)
 {
-	/* What the verifier knows comes first: it walks both sides of all else. */
+	/* Tests of constants come first: the verifier walks both sides of all others. */
 	if (c->k->asym == ASYM_IGNORED || POLICY_FEATURE_RULE(c->k, asym_at_once) || !c->topo->asym)
 		return 1;
 	if (c->k->asym == ASYM_CORES && c->topo->smt && !policy_is_core_idle(c, cpu)) {
@@ -60,7 +62,7 @@ static __always_inline int policy_asym_fits_cpu(const struct policy_ctx *c, u32 
 	return 0;
 }
 
-/* What a CPU that misses the lower clamp is ranked by: its capacity under limits. */
+/* Capacity under limits, by which a CPU that misses the lower clamp is ranked. */
 static __always_inline u32 policy_limited_capacity(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -82,7 +84,7 @@ policy_noinline u32 policy_asym_fits_scan(const struct policy_ctx *c, u32 target
 	s32 best_rank = 0, best_fit = POLICY_FITS_NOT;
 	struct policy_ring r = policy_ring_from(target + (c->k->asym_from_next ? 1 : 0));
 
-	/* A domain built of nodes overlaps others and has no state of its own. */
+	/* NUMA domains overlap and have no search state of their own. */
 	if (by_cores && c->k->sis_util && !(d->flags & DOMAIN_NUMA)) {
 		budget = policy_hide(shared->nr_idle_scan + 1);
 		if (budget == 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bias_prev.h - feature bias-prev: rather the previous CPU than an idle one
+ * bias_prev.h - feature bias-prev: prefer the previous CPU to another idle CPU
  *
  * "sched/fair: Introduce WAKEUP_BIAS_PREV to reduce migrations", RFC, October
  * 2023, on 6.5.5. A search near the target (idle_sibling.h, idle_scan.h)
@@ -9,13 +9,18 @@
  *		has room, and does not try it again;
  *	last	takes it, instead of the target, if nothing idle was found.
  *
- * Room is one of three things: a quarter of its capacity is not spoken for by
- * the tasks that run there (the RFC); it is hardly loaded (September 2023; then
- * it also counts where the search tries the previous CPU of itself, and where
- * wake_affine.h chooses the target); the wakee fits beside what runs there (the
- * successor's UTIL_FITS_CAPACITY v2; then for target and recent CPU too). In
- * each a CPU must be big enough where CPUs differ. Asleep, the wakee does not
- * count in the estimate of any queue.
+ * The three forms of the policy differ in what "has room" means:
+ *
+ *	RFC	the util_est of its tasks leaves a quarter of its capacity free;
+ *	September 2023
+ *		it is hardly loaded; this also counts where the base tries the
+ *		previous CPU, and where wake_affine.h chooses the target;
+ *	UTIL_FITS_CAPACITY v2, the successor
+ *		the wakee fits beside its tasks; this counts for the target and the
+ *		recent CPU too.
+ *
+ * In all forms the CPU must be big enough where capacities differ. The wakee
+ * sleeps, so that no queue's util_est includes it.
  */
 #ifndef ALIGHT_BIAS_PREV_H
 #define ALIGHT_BIAS_PREV_H
@@ -26,7 +31,7 @@
 
 #define POLICY_ALMOST_IDLE_LOAD	47	/* LOAD_AVG_MAX / 1000 */
 
-/* Enough of @cpu is not spoken for (spare_capacity_cpu). */
+/* The util_est of its tasks leaves enough of @cpu free (spare_capacity_cpu). */
 static __always_inline int policy_spare_capacity_cpu(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -35,14 +40,14 @@ static __always_inline int policy_spare_capacity_cpu(const struct policy_ctx *c,
 	       (1024 - c->k->bias_spare);
 }
 
-/* @cpu is the previous one, and without the wakee there is hardly any load (almost_idle_cpu). */
+/* @cpu is the previous CPU and hardly loaded without the wakee (almost_idle_cpu). */
 static __always_inline int policy_almost_idle_cpu(const struct policy_ctx *c, u32 cpu)
 {
 	return POLICY_FEATURE_RULE(c->k, room) == ROOM_ALMOST_IDLE && cpu == c->prev_cpu &&
 	       policy_cpu_load_without(c, cpu) <= POLICY_ALMOST_IDLE_LOAD;
 }
 
-/* What other classes and limits leave of @cpu now (scale_rt_capacity). */
+/* Capacity of @cpu that other classes and limits leave now (scale_rt_capacity). */
 static inline u32 policy_scale_rt_capacity(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -57,7 +62,7 @@ static inline u32 policy_scale_rt_capacity(const struct policy_ctx *c, u32 cpu)
 	return (u32)((u64)(max - used) * (max - rq->irq_util) / max);
 }
 
-/* The wakee fits beside what runs on @cpu (task_fits_remaining_cpu_capacity). */
+/* The wakee fits beside the tasks of @cpu (task_fits_remaining_cpu_capacity). */
 static __always_inline int policy_fits_remaining_capacity(const struct policy_ctx *c, u32 cpu)
 {
 	return policy_fits_capacity(policy_cpu_at(c, cpu)->util_est_enqueued +
@@ -65,7 +70,7 @@ static __always_inline int policy_fits_remaining_capacity(const struct policy_ct
 				    policy_scale_rt_capacity(c, cpu));
 }
 
-/* Busy though it is, may @cpu be taken where a search tries it alone? */
+/* May a search take @cpu as a single candidate although it is busy? */
 static inline int policy_has_room(const struct policy_ctx *c, u32 cpu)
 {
 	switch (POLICY_FEATURE_RULE(c->k, room)) {
@@ -78,7 +83,7 @@ static inline int policy_has_room(const struct policy_ctx *c, u32 cpu)
 	}
 }
 
-/* First of all: does the previous CPU answer? It is big enough, and idle or has room. */
+/* Does the previous CPU end the search at once: big enough, and idle or with room? */
 static inline int policy_prev_answers(const struct policy_ctx *c, u32 target)
 {
 	u32 prev = c->prev_cpu;
@@ -98,7 +103,7 @@ static __always_inline int policy_bias_first(const struct policy_ctx *c, u32 tar
 	return POLICY_FEATURE_RULE(c->k, bias_prev) && policy_prev_answers(c, target);
 }
 
-/* Is the previous CPU, if nothing was found, rather the answer than the target? */
+/* Is the previous CPU, not the target, the answer of a search that found nothing? */
 static __always_inline int policy_bias_last(const struct policy_ctx *c, u32 target)
 {
 	return POLICY_FEATURE_RULE(c->k, bias_prev) && c->prev_cpu != target &&

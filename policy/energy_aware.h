@@ -2,19 +2,23 @@
 /*
  * energy_aware.h - the CPU on which the wakee costs least energy (EAS)
  *
- * kernel 5.0 and later: find_energy_efficient_cpu(). Needs an energy model,
+ * kernel 5.0 and later: find_energy_efficient_cpu(). It needs an energy model,
  * CPUs that differ in capacity, and no overutilized CPU.
  *
- *	1. Of each set of CPUs that share a frequency, the candidate is the CPU
- *	   with most room that the wakee fits; the previous CPU is one too.
- *	2. Each is priced: energy of its set with the wakee there, less without.
- *	3. 6.0: the cheapest that is cheaper than the previous CPU, else this;
- *	   a CPU that meets more of the wakee's clamps comes before any price.
- *	   5.0 to 5.19: only if it saves a 16th of what all sets cost, or from 5.15 on
- *	   those that have a candidate.
+ *	1. In each set of CPUs that share a frequency, the candidate is the CPU with
+ *	   the most spare capacity that the wakee fits. The previous CPU is a
+ *	   candidate too.
+ *	2. The price of a candidate is the energy of its set with the wakee there,
+ *	   minus the energy without the wakee.
+ *	3. 6.0: the cheapest candidate wins if it is cheaper than the previous CPU,
+ *	   else the previous CPU. A candidate that meets more of the wakee's clamps
+ *	   wins whatever its price.
+ *	   5.0 to 5.19: the cheapest must save a 16th of the energy of all sets, from
+ *	   5.15 on of the sets that have a candidate.
  *
- * The energy of a set: its busiest CPU asks for an operating point, that has a
- * cost per unit of utilization, and all its CPUs' utilization pays it.
+ * The energy of a set is cost * utilization. Its busiest CPU selects the operating
+ * point, which has a cost per unit of utilization; the utilization is the sum over
+ * its CPUs.
  */
 #ifndef ALIGHT_ENERGY_AWARE_H
 #define ALIGHT_ENERGY_AWARE_H
@@ -24,8 +28,8 @@
 #define POLICY_NO_ENERGY	(~0ull)
 
 /*
- * A part that is asked often. What they find is in the working memory: the
- * verifier does not follow values there, so that its loops converge.
+ * A part of the search that is called repeatedly. Its result is in c->scratch: the
+ * verifier does not track values there, so that its loops converge.
  */
 #ifdef __bpf__
 #define policy_energy_subprog	policy_noinline
@@ -33,7 +37,7 @@
 #define policy_energy_subprog	static inline
 #endif
 
-/* Clamps of the wakee; none while nobody uses any. */
+/* Clamps of the wakee; the defaults until a clamp has been requested. */
 static __always_inline u32 policy_wakee_uclamp_min(const struct policy_ctx *c)
 {
 	return c->root.uclamp_used ? c->p->uclamp_min : 0;
@@ -45,8 +49,8 @@ static __always_inline u32 policy_wakee_uclamp_max(const struct policy_ctx *c)
 }
 
 /*
- * Utilization of @cpu if the wakee were on @dst, POLICY_NONE for nowhere
- * (cpu_util(), earlier cpu_util_next()). @boost: as a frequency is chosen by.
+ * Utilization of @cpu if the wakee were on @dst, or on no CPU if that is POLICY_NONE
+ * (cpu_util(), earlier cpu_util_next()). @boost: the value that selects a frequency.
  */
 static inline u32 policy_cpu_util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int boost)
 {
@@ -77,8 +81,8 @@ static inline u32 policy_cpu_util_moved(const struct policy_ctx *c, u32 cpu, u32
 }
 
 /*
- * The same with biases (cpu_util_uclamp()). The wakee's utilization is still in
- * its old queue's, its bias is not.
+ * The same with biases (cpu_util_uclamp()). The wakee's old queue still includes its
+ * util_avg, but not its bias.
  */
 static inline u32 policy_cpu_util_uclamp_moved(const struct policy_ctx *c, u32 cpu, u32 dst,
 					       int boost)
@@ -102,13 +106,13 @@ static inline u32 policy_cpu_util_uclamp_moved(const struct policy_ctx *c, u32 c
 	return policy_min(policy_max(util, est), rq->capacity_orig);
 }
 
-/* Task time as seen beside the time that interrupts take (scale_irq_capacity). */
+/* Utilization of tasks in the time that interrupts leave (scale_irq_capacity). */
 static __always_inline u32 policy_scale_irq_capacity(u32 util, u32 irq, u32 capacity)
 {
 	return (u32)((u64)util * (capacity - irq) / capacity);
 }
 
-/* Time that a CPU is busy, all classes (effective_cpu_util, as energy counts it). */
+/* Busy time of a CPU, all classes (effective_cpu_util, as energy counts it). */
 static inline u32 policy_effective_cpu_util(const struct policy_ctx *c, u32 cpu, u32 util)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -129,8 +133,8 @@ struct policy_uclamps {
 };
 
 /*
- * A queue without clamped tasks has stale clamps, which the wakee resets; they
- * still counted where estimate and clamps were one question.
+ * A queue without clamped tasks has stale clamps, which the wakee's replace. Kernels
+ * that do not test estimate and clamps separately still count the stale ones.
  */
 static inline struct policy_uclamps policy_uclamp_with(const struct policy_ctx *c, u32 cpu,
 						       int comes)
@@ -150,7 +154,7 @@ static inline struct policy_uclamps policy_uclamp_with(const struct policy_ctx *
 	return v;
 }
 
-/* 5.0 to 6.7: clamped sum of fair and real-time, then what deadlines need (FREQUENCY_UTIL). */
+/* 5.0 to 6.7: fair and real-time utilization, clamped, plus deadline bandwidth (FREQUENCY_UTIL). */
 static inline u32 policy_frequency_util(const struct policy_ctx *c, u32 cpu, u32 util, int comes)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -197,7 +201,7 @@ static inline u32 policy_effective_cpu_perf(const struct policy_ctx *c, u32 cpu,
 	return policy_max(lo, policy_min(hi, busy));
 }
 
-/* What the busiest CPU of the set asks for, the wakee on @dst. */
+/* Largest demand of a CPU of the set with the wakee on @dst. */
 static inline u32 policy_pd_max_util(const struct policy_ctx *c, const struct policy_perf_domain *d,
 				     u32 dst)
 {
@@ -244,7 +248,10 @@ policy_pd_efficient_state(const struct policy_ctx *c, const struct policy_perf_d
 	return &d->state[policy_bound(last, POLICY_MAX_PERF_STATES)];
 }
 
-/* Energy of the set in the working memory with the wakee on @dst, POLICY_NONE for nowhere (compute_energy). */
+/*
+ * Energy of the set in c->scratch->energy.set with the wakee on @dst, or on no CPU if
+ * that is POLICY_NONE (compute_energy).
+ */
 policy_energy_subprog u64 policy_compute_energy(const struct policy_ctx *c,
 						const struct policy_perf_domain *d, u32 dst)
 {
@@ -270,8 +277,8 @@ policy_energy_subprog u64 policy_compute_energy(const struct policy_ctx *c,
 }
 
 /*
- * Utilization of @cpu with the wakee on @dst, as it is busy. In 5.15 all of
- * the wakee's estimate comes on top of what is there (compute_energy, util_running).
+ * Utilization that keeps @cpu busy with the wakee on @dst. 5.15 adds the wakee's whole
+ * estimate to the utilization without it (compute_energy, util_running).
  */
 static inline u32 policy_busy_util(const struct policy_ctx *c, u32 cpu, u32 dst)
 {
@@ -280,7 +287,7 @@ static inline u32 policy_busy_util(const struct policy_ctx *c, u32 cpu, u32 dst)
 	return policy_cpu_util_moved(c, cpu, dst, 0);
 }
 
-/* Busy time of the set with the wakee on @dst; each CPU has @limit at most. */
+/* Busy time of the set with the wakee on @dst; @limit bounds the time of each CPU. */
 static inline u32 policy_pd_busy_time(const struct policy_ctx *c,
 				      const struct policy_perf_domain *d, u32 dst, u32 limit)
 {
@@ -331,8 +338,8 @@ struct policy_energy_room {
 };
 
 /*
- * @v: clamps the CPU would have. A queue whose clamps are stale leaves those of
- * the CPU of the set that was looked at before, as the kernel's loop does.
+ * @v: clamps of the CPU with the wakee. If the queue's clamps are stale, @v stays as the
+ * CPU before it in the set left it, as in the kernel's loop.
  */
 static inline struct policy_energy_room policy_energy_room_on(const struct policy_ctx *c, u32 cpu,
 							      struct policy_uclamps *v)
@@ -362,7 +369,7 @@ static inline struct policy_energy_room policy_energy_room_on(const struct polic
 	return room;
 }
 
-/* The candidates of one set, to the working memory. */
+/* Finds the candidates of one set, in c->scratch->energy.found. */
 policy_energy_subprog int policy_pd_candidates(const struct policy_ctx *c, u32 domain,
 					       const struct policy_perf_domain *d)
 {
@@ -404,7 +411,7 @@ policy_energy_subprog int policy_pd_candidates(const struct policy_ctx *c, u32 d
 	return 0;
 }
 
-/* What the set is like without the wakee, and how much that would add. */
+/* Fills c->scratch->energy.set: the set without the wakee, and what the wakee adds. */
 policy_energy_subprog int policy_pd_without(const struct policy_ctx *c,
 					    const struct policy_perf_domain *d)
 {
@@ -432,7 +439,7 @@ policy_energy_subprog int policy_pd_without(const struct policy_ctx *c,
 	return 0;
 }
 
-/* Prices the candidates of one set. False if utilization changed meanwhile: give up. */
+/* Prices the candidates of one set. False: utilization changed meanwhile, the search ends. */
 static inline int policy_pd_price(const struct policy_ctx *c, const struct policy_perf_domain *d)
 {
 	const struct policy_energy_choice *found = &c->scratch->energy.found;
@@ -472,7 +479,7 @@ static inline int policy_pd_price(const struct policy_ctx *c, const struct polic
 	return 1;
 }
 
-/* From 6.0: any energy less than on the previous CPU. */
+/* From 6.0: any saving over the previous CPU is enough. */
 static inline u32 policy_least_energy(const struct policy_ctx *c, u32 domain)
 {
 	const struct policy_energy_choice *found = &c->scratch->energy.found;
@@ -499,8 +506,8 @@ static inline u32 policy_least_energy(const struct policy_ctx *c, u32 domain)
 }
 
 /*
- * 5.0 to 5.19: energy of the set with the wakee on @dst, every CPU looked at anew.
- * In 5.15 no CPU is busier than limits let it be.
+ * 5.0 to 5.19: energy of the set with the wakee on @dst; all its CPUs are summed again.
+ * In 5.15 the capacity under limits bounds the busy time of each CPU.
  */
 static inline u64 policy_whole_energy(const struct policy_ctx *c,
 				      const struct policy_perf_domain *d, u32 dst)
@@ -516,7 +523,7 @@ static inline u64 policy_whole_energy(const struct policy_ctx *c,
 	return policy_compute_energy(c, d, dst);
 }
 
-/* A candidate of this set would cost @delta: is that the least so far? */
+/* The candidate of this set would cost @delta: keeps it if that is the least so far. */
 static inline void policy_keep_cheapest(const struct policy_ctx *c, u64 delta)
 {
 	const struct policy_energy_choice *found = &c->scratch->energy.found;
@@ -530,7 +537,7 @@ static inline void policy_keep_cheapest(const struct policy_ctx *c, u64 delta)
 	}
 }
 
-/* 5.0 to 5.10: prices a set, which counts with or without a candidate. */
+/* 5.0 to 5.10: prices a set. Its energy adds to the base even without a candidate. */
 static inline void policy_price_set(const struct policy_ctx *c, u32 domain,
 				    const struct policy_perf_domain *d)
 {
@@ -545,14 +552,14 @@ static inline void policy_price_set(const struct policy_ctx *c, u32 domain,
 		if (best->prev_delta < best->delta)
 			best->delta = best->prev_delta;
 	}
-	/* The roomiest CPU may be the previous one, the first met of equals. */
+	/* The previous CPU may be the roomiest; of equals the first in CPU order is. */
 	if (found->cpu == POLICY_NONE || found->spare <= 0 || found->prev_spare > found->spare ||
 	    (found->prev_spare == found->spare && c->prev_cpu < found->cpu))
 		return;
 	policy_keep_cheapest(c, policy_whole_energy(c, d, found->cpu) - without);
 }
 
-/* 5.15: prices a set that has a candidate. False if utilization changed meanwhile: give up. */
+/* 5.15: prices a set that has a candidate. False: as policy_pd_price(). */
 static inline int policy_price_set_of_candidate(const struct policy_ctx *c, u32 domain,
 						const struct policy_perf_domain *d)
 {
@@ -582,7 +589,7 @@ static inline int policy_price_set_of_candidate(const struct policy_ctx *c, u32 
 	return 1;
 }
 
-/* 5.0 to 5.19: a 16th of all energy less, or the previous CPU is no candidate. */
+/* 5.0 to 5.19: must save a 16th of all energy, unless the previous CPU is no candidate. */
 static inline u32 policy_sixteenth_less(const struct policy_ctx *c, u32 domain)
 {
 	struct policy_energy_best *best = &c->scratch->energy.best;
@@ -606,7 +613,7 @@ static inline u32 policy_sixteenth_less(const struct policy_ctx *c, u32 domain)
 	return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 }
 
-/* The CPU, or POLICY_NONE where energy does not decide. */
+/* The chosen CPU, or POLICY_NONE where energy does not decide. */
 policy_noinline u32 policy_energy_aware(const struct policy_ctx *c)
 {
 	const struct policy_energy_best none = {

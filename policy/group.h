@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * group.h - the CPUs of a group, and what a CPU carries without the wakee
+ * group.h - the CPUs of a group, and the signals of a CPU without the wakee
  *
- * A wakee that sleeps still counts in the signals of the CPU it ran on last;
- * one that changes its program still runs there. kernel 5.5:
+ * At wakeup the sleeping wakee still counts in the signals of the CPU that it ran
+ * on last; at exec it still runs there. kernel 5.5:
  * cpu_load_without(), cpu_util_without(), idle_cpu_without(); 5.7:
  * cpu_runnable_without().
  */
@@ -13,7 +13,7 @@
 #include "pack.h"
 #include "uclamp.h"
 
-/* The CPUs of a group: its child domain's span, or just one. */
+/* Next CPU of a group, from @from on. A group is the span of its child, or a single CPU. */
 static __always_inline u32 policy_group_next_cpu(const struct policy_ctx *c,
 						 const struct policy_group *g, u32 from)
 {
@@ -42,8 +42,8 @@ static inline int policy_group_contains(const struct policy_ctx *c, const struct
 }
 
 /*
- * Capacity of a group. At a wakeup in full packing a CPU that takes no part has
- * next to none, so that the slow path finds it loaded as soon as it has a task.
+ * Capacity of a group. At a wakeup in full packing a CPU that takes no part counts
+ * as 1, so that the slow path finds it loaded as soon as it has a task.
  */
 static inline u32 policy_group_capacity(const struct policy_ctx *c, const struct policy_group *g)
 {
@@ -108,7 +108,7 @@ static inline u32 policy_cpu_util_without(const struct policy_ctx *c, u32 cpu)
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 
-/* Tasks of all classes but the wakee. */
+/* Number of tasks, all classes, without the wakee. */
 static __always_inline u32 policy_nr_running_without(const struct policy_ctx *c, u32 cpu)
 {
 	return policy_sub_positive(policy_cpu_at(c, cpu)->nr_running, policy_wakee_queued(c, cpu));

@@ -2,7 +2,8 @@
 /*
  * idle_group.h - an idle CPU near the target, up to 4.7 (kernel 3.9: select_idle_sibling())
  *
- *	1. the target, 2. the previous CPU if it shares the target's LLC: if idle;
+ *	1. the target, 2. the previous CPU if it shares the target's LLC; each if it
+ *	   is idle;
  *	3. from the LLC domain downwards, the groups of each domain in ring order
  *	   from the target's own: the first allowed CPU of a group whose CPUs are
  *	   all idle and which does not hold the target;
@@ -13,7 +14,7 @@
 
 #include "slow_path.h"
 
-/* All CPUs idle, the target not among them. */
+/* Are all CPUs of the group idle, and is the target not one of them? */
 static inline int policy_group_idle(const struct policy_ctx *c, const struct policy_group *g,
 				    u32 target)
 {
@@ -49,7 +50,7 @@ static inline u32 policy_group_first_allowed(const struct policy_ctx *c,
 				    c->topo->nr_cpus);
 }
 
-/* First allowed CPU of an idle group of this domain, the ring begins with group @own. */
+/* First allowed CPU of an idle group of this domain; the ring of groups begins with @own. */
 static inline u32 policy_idle_group_of(const struct policy_ctx *c, const struct policy_domain *d,
 				       u32 own, u32 target)
 {

@@ -3,7 +3,8 @@
  * idle_scan.h - an idle CPU near the target, from 5.12 (kernel 6.1: select_idle_sibling())
  *
  *	1. the target; 2. the previous CPU if it shares the target's LLC;
- *	3. the previous CPU, where a per-CPU kernel thread wakes who gave it work;
+ *	3. the previous CPU, if the waker is a per-CPU kernel thread there, which did
+ *	   work for the wakee;
  *	4. the recently used CPU if it shares the target's LLC;
  *	5. on asymmetric machines: the scan of asym_scan.h, and nothing after it;
  *	6. a thread of the previous CPU's core, unless a whole core is idle;
@@ -11,20 +12,20 @@
  *	   idle CPU within a budget;
  *	8. what 2 and 4 found in another cluster; 9. the target.
  *
- * Feature bias-prev comes before 1 and before 8, and adds to what 1, 2 and 4
- * take (bias_prev.h).
+ * Feature bias-prev comes before 1 and before 8, and lets 1, 2 and 4 take more CPUs
+ * (bias_prev.h).
  *
- * 1 to 4 take idle CPUs that the wakee fits. Up to 5.19, 4 asks whether the wakee may
- * use the previous CPU, which is the recent one from now on. From 6.7, where the LLC consists
- * of clusters, 2 and 4 take CPUs of the target's cluster only, and 7 looks
- * there first.
+ * 1 to 4 take idle CPUs that the wakee fits. Up to 5.19, 4 tests the affinity of the
+ * previous CPU instead of the recent one, because recent_used_cpu is overwritten
+ * before the test. From 6.7, where the LLC consists of clusters, 2 and 4 take CPUs
+ * of the target's cluster only, and 7 scans that cluster first.
  */
 #ifndef ALIGHT_IDLE_SCAN_H
 #define ALIGHT_IDLE_SCAN_H
 
 #include "idle_sibling.h"
 
-/* CPUs are as near as the LLC allows (cpus_share_resources, where clusters matter). */
+/* Do the CPUs share a cluster (cpus_share_resources)? True where clusters do not count. */
 static __always_inline int policy_cpus_share_resources(const struct policy_ctx *c, u32 a, u32 b)
 {
 	return !c->k->cluster_scan || !c->topo->cluster ||
@@ -58,11 +59,11 @@ struct policy_llc_search {
 	u32 has_core;		/* looking for a whole idle core */
 	u32 cluster;		/* domain that is looked at first, or POLICY_NONE */
 	u32 budget;
-	u32 kept;		/* first thread that would do */
+	u32 kept;		/* first thread to take if no core is idle */
 	u32 over;		/* the budget is used up */
 };
 
-/* May this thread of a core stand in for it? */
+/* May this thread be taken if no core is idle? */
 static inline int policy_thread_may_do(const struct policy_ctx *c, const struct policy_domain *llc,
 				       u32 cpu)
 {
@@ -72,7 +73,7 @@ static inline int policy_thread_may_do(const struct policy_ctx *c, const struct 
 	       (policy_mask_test(&llc->span, cpu) && policy_mask_test(&c->scratch->cores, cpu));
 }
 
-/* Is the core of @cpu idle? Keeps the first thread that would do otherwise (select_idle_core). */
+/* Is the core of @cpu idle? Keeps the first thread to take otherwise (select_idle_core). */
 static inline int policy_whole_core_idle(const struct policy_ctx *c,
 					 const struct policy_domain *llc, u32 cpu,
 					 struct policy_llc_search *s)
@@ -110,7 +111,7 @@ static inline int policy_whole_core_idle(const struct policy_ctx *c,
 	return (int)idle;
 }
 
-/* The core of @cpu is not looked at again. */
+/* Removes the core of @cpu from those not looked at yet. */
 static inline void policy_core_done(const struct policy_ctx *c, u32 cpu)
 {
 	u32 nr = c->topo->nr_cpus, domain = policy_place_at(c, cpu)->smt_domain, sibling = 0, n;
@@ -130,7 +131,7 @@ static inline void policy_core_done(const struct policy_ctx *c, u32 cpu)
 	}
 }
 
-/* Scan a part of the LLC from the CPU after the target: its cluster, or all but that. */
+/* Scan a part of the LLC from the CPU after the target: @cluster, or all but the cluster. */
 static inline u32 policy_scan_part(const struct policy_ctx *c, const struct policy_domain *llc,
 				   int cluster, struct policy_llc_search *s)
 {
@@ -169,9 +170,10 @@ static inline u32 policy_scan_part(const struct policy_ctx *c, const struct poli
 }
 
 /*
- * How many of the @weight CPUs of a cache are worth a look, by the sum of their
- * utilization: fewer, the more are in use, none from 1 / imbalance_pct on
- * (update_idle_cpu_scan). Who keeps the state says so at times: nr_idle_scan.
+ * How many of the @weight CPUs of a cache a scan may look at (update_idle_cpu_scan).
+ * @util: sum of their utilization. The number falls as utilization rises, to 0 where
+ * the mean is 100 / imbalance_pct of a CPU. The owner of the views updates nr_idle_scan
+ * with it from time to time.
  */
 static inline u32 policy_nr_idle_scan(u64 util, u32 weight, u32 imbalance_pct)
 {
@@ -181,7 +183,7 @@ static inline u32 policy_nr_idle_scan(u64 util, u32 weight, u32 imbalance_pct)
 	return used < 1024 ? (u32)((1024 - used) * weight / 1024) : 0;
 }
 
-/* An idle core or CPU of the LLC (select_idle_cpu), taken, or POLICY_NONE. */
+/* Takes an idle core or CPU of the LLC, or returns POLICY_NONE (select_idle_cpu). */
 policy_subprog u32 policy_scan_llc(const struct policy_ctx *c, const struct policy_domain *llc,
 				   u32 target, u32 has_core)
 {

@@ -2,16 +2,16 @@
 /*
  * idle_sibling.h - an idle CPU near the target, 4.8 to 5.10 (kernel 5.5: select_idle_sibling())
  *
- *	1. the target, 2. the previous CPU if it shares the target's LLC,
- *	3. the recently used CPU likewise: first that is idle or runs SCHED_IDLE only;
- *	   from 5.6 before 3. the previous CPU, where a per-CPU kernel thread wakes who
- *	   gave it work;
+ *	1. the target, 2. the previous CPU if it shares the target's LLC, 3. the
+ *	   recently used CPU if it does: the first that is idle or runs SCHED_IDLE only;
+ *	   from 5.6, before 3, the previous CPU if the waker is a per-CPU kernel thread
+ *	   there, which did work for the wakee;
  *	4. a whole idle core of the LLC, 5. an idle CPU of the LLC within a budget,
  *	6. an idle sibling of the target;
  *	7. the target.
  *
- * Features: bias_prev.h comes before 1 and before 7, and adds to what 1 to 3
- * take; the scan of asym_capacity.h answers in the place of 4 to 7.
+ * Features: bias_prev.h comes before 1 and before 7, and lets 1 to 3 take more CPUs;
+ * the scan of asym_capacity.h replaces 4 to 7.
  */
 #ifndef ALIGHT_IDLE_SIBLING_H
 #define ALIGHT_IDLE_SIBLING_H
@@ -19,8 +19,8 @@
 #include "bias_prev.h"
 
 /*
- * May this candidate be taken: idle, or with room by bias_prev.h, and big enough
- * where that is asked before the scan? Says by which step.
+ * The step by which this single candidate is taken, or STEP_NONE. It must be idle or
+ * have room (bias_prev.h), and be big enough if single candidates are tested for that.
  */
 static __always_inline u32 policy_try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
 {
@@ -32,7 +32,7 @@ static __always_inline u32 policy_try_candidate(const struct policy_ctx *c, u32 
 	return policy_asym_fits_cpu(c, step, cpu) ? step : STEP_NONE;
 }
 
-/* The waker is a kernel thread bound to the previous CPU, alone there, and itself at work. */
+/* The waker is a kernel thread bound to the previous CPU, alone there, and not interrupted. */
 static inline int policy_kthread_hands_back(const struct policy_ctx *c)
 {
 	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD &&
@@ -42,7 +42,7 @@ static inline int policy_kthread_hands_back(const struct policy_ctx *c)
 	       policy_asym_fits_cpu(c, STEP_KTHREAD_PREV, c->prev_cpu);
 }
 
-/* A core all of whose threads are idle (select_idle_core). */
+/* First CPU found whose core has only idle threads (select_idle_core). */
 static inline u32 policy_idle_core_scan(const struct policy_ctx *c, const struct policy_domain *llc,
 					u32 target)
 {
@@ -94,7 +94,7 @@ static inline u32 policy_idle_core_scan(const struct policy_ctx *c, const struct
 	return POLICY_NONE;
 }
 
-/* How many CPUs a scan may cost, by how long this CPU is idle as a rule (SIS_PROP). */
+/* How many CPUs a scan may look at, by the mean idle time of this CPU (SIS_PROP). */
 static inline u32 policy_scan_budget(const struct policy_ctx *c, u32 llc_weight)
 {
 	const struct policy_cpu *here = policy_cpu_at(c, c->this_cpu);
@@ -155,7 +155,7 @@ static inline u32 policy_llc_scan(const struct policy_ctx *c, const struct polic
 				    policy_cpu_at(c, cpu)->nr_running);
 		}
 	}
-	/* avg += (sample - avg) / 8, rounded to 0 as the kernel's signed division does */
+	/* avg += (sample - avg) / 8, rounded towards 0 as the kernel's signed division does */
 	{
 		u64 sample = (u64)looked * c->k->scan_cpu_ns;
 

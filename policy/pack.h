@@ -3,21 +3,22 @@
  * pack.h - feature pack: keep work on as few power domains as possible
  *
  * "sched: packing small tasks" v4, April 2013, on 3.9; v5, October 2013. Every
- * CPU has a buddy, found when the domains are built (crates/policy/src/pack.rs)
- * and in full mode again at load balance: itself, if it takes part in packing;
- * another CPU; or none, where nothing can be power gated by itself.
+ * CPU has a buddy: itself if it takes part in packing, another CPU, or none where
+ * no group can be power gated alone. Buddies are found when the domains are built
+ * (crates/policy/src/pack.rs), and in full mode again at load balance.
  *
- *	wakeup	1. none: nothing of this;
- *		2. full: the previous CPU's buddy, unless that is full;
+ *	wakeup	1. without a buddy the feature does nothing;
+ *		2. full mode: the previous CPU's buddy, unless it is full;
  *		3. the buddy, if the wakee is light and the buddy is not busy;
- *		4. the ordinary way (select.h); in full mode from a CPU that takes
- *		   part, and only to such.
- *	fork	default: the ordinary way; full: an idle CPU near the buddy, for a
- *	exec	new task is taken for a full load, else as 4. With a level (v5) as 4.
+ *		4. the ordinary search (select.h); in full mode it begins at a CPU
+ *		   that takes part, and returns only such CPUs.
+ *	fork	default mode: the ordinary search; full mode: an idle CPU near the
+ *	exec	buddy, because a new task counts as a full load, else as 4; with a
+ *		level (v5) as 4.
  *
- * By the signals of 2013 (pelt.h) "light" is the share of time that the task
- * was queued, "busy" and "full" the share in which the CPU had tasks. By those
- * of later kernels, which are scaled by capacity, it is runnable_avg and
+ * With the signals of 2013 (pelt.h) "light" is about the share of time in which the
+ * task was queued, "busy" and "full" about the share in which the CPU had tasks. With
+ * the signals of later kernels, which are scaled by capacity, it is runnable_avg and
  * util_avg in units of the CPU's own capacity.
  *
  * In full mode buddies follow the activity of CPUs (pack::Follow).
@@ -46,15 +47,15 @@ static __always_inline int policy_may_return(const struct policy_ctx *c, u32 cpu
 	       policy_takes_part(policy_cpu_at(c, cpu), cpu);
 }
 
-/* How long something ran, in parts of a whole. */
+/* A share of time: @part of @whole. */
 struct policy_pack_share {
 	u64 part;
 	u64 whole;
 };
 
 /*
- * How long @rq had tasks. The kernel reads sum and period of 2013 without a lock, so that
- * the sum may be the newer: it counts as no more than the period.
+ * The share of time in which @rq had tasks. The patch reads sum and period of 2013 without
+ * a lock, so that the sum may be newer than the period; the period limits it.
  */
 static __always_inline struct policy_pack_share policy_cpu_share(const struct policy_params *k,
 								 const struct policy_cpu *rq)
@@ -71,7 +72,10 @@ static __always_inline struct policy_pack_share policy_cpu_share(const struct po
 	return s;
 }
 
-/* Half of its time if it has no task now, a third with one, a quarter with two (is_buddy_busy). */
+/*
+ * Was @cpu busy for more than half of its time if it has no task now, a third with one, a
+ * quarter with two (is_buddy_busy)?
+ */
 static __always_inline int policy_pack_busy(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
@@ -80,7 +84,7 @@ static __always_inline int policy_pack_busy(const struct policy_ctx *c, u32 cpu)
 	return s.part > s.whole / ((u64)rq->nr_running + 2);
 }
 
-/* All of its time but for 2.4 %; never one that has no history. */
+/* Was @cpu busy for all but 2.4 % of its time? A CPU without history was not. */
 static __always_inline int policy_pack_full(const struct policy_ctx *c, u32 cpu)
 {
 	struct policy_pack_share s = policy_cpu_share(c->k, policy_cpu_at(c, cpu));
@@ -89,9 +93,9 @@ static __always_inline int policy_pack_full(const struct policy_ctx *c, u32 cpu)
 }
 
 /*
- * Does the wakee take less than a small share of a CPU (is_light_task)? The
- * kernel asks before the wakee's signals have decayed by its sleep; it may be
- * told to let them.
+ * Does the wakee take less than pack_light percent of a CPU (is_light_task)? The patch
+ * tests this before the wakee's signals decay over its sleep; with pack_at_wake they
+ * decay first.
  */
 static inline int policy_pack_light(const struct policy_ctx *c)
 {
@@ -108,7 +112,7 @@ static inline int policy_pack_light(const struct policy_ctx *c)
 	return (u64)a.runnable_avg_sum * 100 < (u64)a.runnable_avg_period * c->k->pack_light;
 }
 
-/* 2 and 3 above, or POLICY_NONE. */
+/* Steps 2 and 3 above, or POLICY_NONE. */
 policy_subprog u32 policy_pack_wake(const struct policy_ctx *c)
 {
 	u32 buddy = policy_cpu_at(c, c->prev_cpu)->buddy;
@@ -165,9 +169,9 @@ policy_noinline u32 policy_pack_near(const struct policy_ctx *c)
 }
 
 /*
- * Where the ordinary search begins in full mode. A wakee that may be pulled is,
- * if that was decided or the previous CPU takes no part; and a CPU that takes
- * none gives way to its buddy.
+ * Where the ordinary search begins in full mode. A wakee that may be pulled is also
+ * pulled if its previous CPU takes no part. A target that takes no part is replaced by
+ * its buddy.
  */
 static inline u32 policy_pack_target(const struct policy_ctx *c, u32 target)
 {
@@ -184,8 +188,8 @@ static inline u32 policy_pack_target(const struct policy_ctx *c, u32 target)
 }
 
 /*
- * From now on the search keeps to the allowed CPUs that take part, if there are
- * any: 1 if it does.
+ * Confines the search to the allowed CPUs that take part. Returns 0, without confining
+ * it, if there are none.
  */
 static inline int policy_pack_begin(struct policy_ctx *c)
 {
@@ -206,7 +210,7 @@ static inline int policy_pack_begin(struct policy_ctx *c)
 	return 1;
 }
 
-/* The search is over. */
+/* The search is over: it is confined no longer. */
 static __always_inline void policy_pack_end(struct policy_ctx *c)
 {
 	c->allowed = c->all_allowed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * select.h - which CPU for a waking task (select_task_rq_fair())
+ * select.h - selects the CPU of a waking task (select_task_rq_fair())
  *
  *	pinned task				-> its CPU
  *	the waker asks for its own CPU, 6.6	-> that
@@ -13,7 +13,7 @@
  *						   idle_sibling.h up to 5.10,
  *						   idle_scan.h from 5.12
  *
- * BPF has 512 bytes of stack and 8 frames for all functions of a call.
+ * In BPF all functions of a call chain share 512 bytes of stack and 8 frames.
  *
  * A new policy is one header, one line in policy_search(), one FEATURE_* bit.
  */
@@ -89,7 +89,7 @@ policy_noinline u32 policy_select_fallback_rq(const struct policy_ctx *c)
 	return policy_take(c, STEP_FALLBACK, first < nr ? first : c->prev_cpu);
 }
 
-/* What a wakeup tries before any search, or POLICY_NONE. */
+/* The CPU that a wakeup takes before any search, or POLICY_NONE. */
 static inline u32 policy_choose_at_once(const struct policy_ctx *c)
 {
 	if (c->k->current_cpu && c->flags & WAKE_CURRENT_CPU &&
@@ -106,7 +106,7 @@ static inline u32 policy_choose_at_once(const struct policy_ctx *c)
 	return POLICY_NONE;
 }
 
-/* Where the walk led: a domain of the slow path, or a target of the fast one. */
+/* Searches from where the walk ended: a domain of the slow path, or a target of the fast one. */
 static __always_inline u32 policy_search_from(const struct policy_ctx *c, u32 slow, u32 target)
 {
 	c->answer->target = target;
@@ -121,9 +121,9 @@ static __always_inline u32 policy_search_from(const struct policy_ctx *c, u32 sl
 }
 
 /*
- * Full packing: a new task gets an idle CPU near the buddy, which is returned;
- * else the search begins at a CPU that takes part, in answer->target, and keeps
- * to such, if any is allowed.
+ * Full packing. For a new task, returns an idle CPU near the buddy if there is one.
+ * Else, if any allowed CPU takes part, confines the search to such CPUs and sets
+ * answer->target to the CPU where it begins.
  */
 policy_noinline u32 policy_search_packed(struct policy_ctx *c)
 {
@@ -168,7 +168,7 @@ static inline u32 policy_choose(struct policy_ctx *c)
 	return cpu;
 }
 
-/* Answer in c->answer, all fields; the return value is the CPU. */
+/* Writes all fields of c->answer; returns the CPU. */
 static inline u32 policy_select(struct policy_ctx *c)
 {
 	const struct policy_answer blank = { .target = c->prev_cpu };

@@ -2,10 +2,10 @@
 /*
  * slow_path.h - the idlest CPU of the idlest group, level by level
  *
- * Fork and exec, and wakeups where a domain carries BALANCE_WAKE (asymmetric
- * machines before 5.7). Here: the walk downwards (find_idlest_cpu) and the
- * choice in a group (find_idlest_group_cpu). Which group: slow_path_class.h
- * from 5.5 on, slow_path_load.h before.
+ * For fork and exec, and for wakeups where a domain carries BALANCE_WAKE (asymmetric
+ * machines before 5.7). This file has the walk downwards (find_idlest_cpu) and the
+ * choice in a group (find_idlest_group_cpu). The group is chosen by
+ * slow_path_class.h from 5.5 on, by slow_path_load.h before.
  */
 #ifndef ALIGHT_SLOW_PATH_H
 #define ALIGHT_SLOW_PATH_H
@@ -45,7 +45,7 @@ policy_subprog u32 policy_find_idlest_group_cpu(const struct policy_ctx *c,
 		if (c->k->sched_idle != SCHED_IDLE_LAST && policy_sched_idle_cpu(c, i)) {
 			return i;
 		} else if (policy_available_idle_cpu(c, i)) {
-			/* Shallowest state; of equals, or if unknown, the cache last warm. */
+			/* Shallowest state; of equals, or if unknown, the CPU that idled last. */
 			u32 latency = rq->exit_latency;
 
 			if (latency < min_latency ||
@@ -74,7 +74,7 @@ policy_subprog u32 policy_find_idlest_group_cpu(const struct policy_ctx *c,
 	return sched_idle != POLICY_NONE ? sched_idle : least;
 }
 
-/* Which step of the slow path does this answer stand for? */
+/* The step of the slow path that @cpu as the answer stands for. */
 static inline u32 policy_slow_step(const struct policy_ctx *c, u32 cpu)
 {
 	if (policy_available_idle_cpu(c, cpu))
@@ -100,7 +100,7 @@ static inline s32 policy_level_below(const struct policy_ctx *c, u32 cpu, u32 we
 	return below;
 }
 
-/* Search downwards from domain level @level of this CPU, @top. */
+/* Search downwards from domain level @level of this CPU. */
 policy_noinline u32 policy_slow_path(const struct policy_ctx *c, u32 level)
 {
 	u32 cpu = c->this_cpu, moved = 0, n;

@@ -22,7 +22,7 @@ enum policy_group_type {
 	GROUP_OVERLOADED,
 };
 
-/* s->runnable is 0 where waiting tasks make no group full; @spares: nothing is overloaded. */
+/* s->runnable is 0 where waiting tasks make no group full. @spares: no group is overloaded. */
 policy_global u32 policy_group_classify(const struct policy_group_stats *s policy_arg_nonnull,
 					const struct policy_group *g policy_arg_nonnull, u32 pct,
 					int spares)
@@ -135,7 +135,7 @@ static __always_inline int policy_node_may_fill(const struct policy_domain *d,
 	return local->nr_running + 1 <= more && gap <= NUMA_IMBALANCE_MIN;
 }
 
-/* Is the idlest other group worth leaving the local one for? */
+/* Is the idlest other group so much better that the task leaves the local one? */
 policy_global int policy_group_worth(const struct policy_domain *d policy_arg_nonnull,
 				     const struct policy_group_stats *local policy_arg_nonnull,
 				     const struct policy_group_stats *idlest policy_arg_nonnull,

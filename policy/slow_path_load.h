@@ -3,10 +3,11 @@
  * slow_path_load.h - the idlest group by load, up to 5.4
  *
  * 3.x: the group of the least load per capacity, unless the local one is about
- * as good. 4.9 to 5.4: first the group with the CPU of the most spare
- * capacity, unless the local one has enough (not at fork: a new task has no
- * utilization yet); then by load of the queued tasks, and where these are
- * close by load with the blocked ones. kernel 3.9, 5.4: find_idlest_group().
+ * as good. 4.9 to 5.4: the group with the CPU of the most spare capacity, unless
+ * the local one has enough; this step is skipped at fork, because a new task has no
+ * utilization yet. Then the group of the least load of queued tasks; where these
+ * loads are close, of the least load with blocked tasks. kernel 3.9, 5.4:
+ * find_idlest_group().
  */
 #ifndef ALIGHT_SLOW_PATH_LOAD_H
 #define ALIGHT_SLOW_PATH_LOAD_H
@@ -47,7 +48,7 @@ static inline void policy_group_load_sum(const struct policy_ctx *c, const struc
 	*result = sum;
 }
 
-/* 3.x: is the local group about as little loaded? Then stay. */
+/* 3.x: the least loaded group; POLICY_NONE: the local group is about as little loaded. */
 static inline u32 policy_least_load(const struct policy_domain *d,
 				    const struct policy_group_load *local,
 				    const struct policy_group_load *least)
@@ -59,7 +60,7 @@ static inline u32 policy_least_load(const struct policy_domain *d,
 	return least->group;
 }
 
-/* 4.9 to 5.4: of spare capacity and load. */
+/* 4.9 to 5.4: the group by spare capacity, then by load; POLICY_NONE: the local group. */
 static inline u32 policy_most_spare_or_least_load(const struct policy_ctx *c,
 						  const struct policy_domain *d,
 						  const struct policy_group_load *local,
@@ -80,7 +81,7 @@ static inline u32 policy_most_spare_or_least_load(const struct policy_ctx *c,
 		return POLICY_NONE;
 	if (d->flags & DOMAIN_NUMA && least->queued + slack >= local->queued)
 		return POLICY_NONE;
-	/* Without a local group its load is the largest long, and the sum wraps round. */
+	/* Without a local group the kernel's local load is ULONG_MAX, and the sum wraps around. */
 	if (local->group == POLICY_NONE ? least->queued >= slack :
 					  least->queued > local->queued + slack)
 		return POLICY_NONE;
@@ -90,7 +91,7 @@ static inline u32 policy_most_spare_or_least_load(const struct policy_ctx *c,
 	return least->group;
 }
 
-/* Is @g less loaded than the least loaded group so far? Updates that. */
+/* Updates @least, the least loaded group so far, if @g is less loaded. */
 static inline void policy_keep_least(const struct policy_ctx *c, const struct policy_domain *d,
 				     const struct policy_group_load *g,
 				     struct policy_group_load *least)

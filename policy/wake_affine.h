@@ -2,11 +2,11 @@
 /*
  * wake_affine.h - pull the wakee to its waker, or leave it where it was
  *
- * Three questions before the search: does this waker wake so many that pulling
- * them all would pile them up (wide), are the CPUs too small for the task
- * (wake_cap, 4.7 - 5.6), and which of the two CPUs should the search start at
- * (affine). kernel 5.5: record_wakee(), wake_wide(), wake_cap(), wake_affine();
- * what other kernels do differently is a rule of policy_params.
+ * Three tests come before the search: does this waker wake so many tasks that pulling
+ * them would overload its LLC (wide), is a CPU too small for the task (wake_cap,
+ * 4.7 - 5.6), and at which of the two CPUs does the search start (affine). kernel 5.5:
+ * record_wakee(), wake_wide(), wake_cap(), wake_affine(); rules of policy_params stand
+ * for the differences of other kernels.
  */
 #ifndef ALIGHT_WAKE_AFFINE_H
 #define ALIGHT_WAKE_AFFINE_H
@@ -40,7 +40,7 @@ static inline int policy_wake_wide(const struct policy_ctx *c)
 	return least >= factor && most >= least * factor;
 }
 
-/* The task does not fit the smaller of its two CPUs, and that one is not nearly the biggest. */
+/* The task does not fit the smaller of the two CPUs, whose capacity is not close to the biggest. */
 static inline int policy_wake_cap(const struct policy_ctx *c)
 {
 	u32 a = policy_cpu_at(c, c->this_cpu)->capacity_orig;
@@ -82,7 +82,7 @@ static __always_inline int policy_waker_alone(const struct policy_ctx *c)
 	return here->nr_running - delayed == 1;
 }
 
-/* Would this CPU, with the wakee, be less loaded than the previous one was? */
+/* Would this CPU with the wakee be less loaded than the previous CPU without it? */
 static inline int policy_wake_affine_weight(const struct policy_ctx *c,
 					    const struct policy_domain *d)
 {
@@ -106,8 +106,9 @@ static inline int policy_wake_affine_weight(const struct policy_ctx *c,
 }
 
 /*
- * Up to 4.13 one comparison decides, idle or not: would the wakee balance the
- * two loads, or do both together stay below the mean load of a task here?
+ * Up to 4.13 one comparison of loads decides, whether CPUs are idle or not: pull if the
+ * wakee balances the two loads, or if both together are at most the mean load of a task
+ * here.
  */
 policy_noinline u32 policy_wake_affine_balanced(const struct policy_ctx *c,
 						const struct policy_domain *d)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The structures of `policy/abi.h` and `policy/params.h`, field by field, and the table of entry
-//! points. `check` refuses a build of other sizes; a test of `layout` holds every field against
+//! points. `check` panics in a build with other sizes; a test of `layout` compares every field with
 //! the C headers.
 
 use std::ffi::c_int;
@@ -48,8 +48,8 @@ pub struct Pelt {
     pub runnable_avg: u32,
     /// Utilization, 0..=1024.
     pub util_avg: u32,
-    /// With `uclamp-sum`, `util_avg_uclamp`: utilization within the clamps (a queue: the sum over
-    /// its queued tasks); with biases `util_avg_bias`, what clamping adds.
+    /// With `uclamp-sum`, `util_avg_uclamp`: utilization within the clamps (of a queue: their sum
+    /// over its queued tasks). With biases, `util_avg_bias`: what clamping adds to `util_avg`.
     pub uclamp: i32,
 }
 
@@ -79,13 +79,13 @@ pub mod class {
 pub mod task_flag {
     /// `PF_EXITING`.
     pub const EXITING: u32 = 1 << 0;
-    /// Not averaged since `util_est` was stored.
+    /// `util_avg` was not updated since `util_est` was stored (`UTIL_AVG_UNCHANGED`).
     pub const EST_UNCHANGED: u32 = 1 << 1;
     /// On a runqueue.
     pub const ON_RQ: u32 = 1 << 2;
     /// A kernel thread (`PF_KTHREAD`).
     pub const KTHREAD: u32 = 1 << 3;
-    /// With `uclamp-sum`: it joins a queue to which its signals did not belong.
+    /// With `uclamp-sum`: its signals joined the queue at this enqueue.
     pub const JUST_ATTACHED: u32 = 1 << 4;
 }
 
@@ -99,7 +99,7 @@ pub struct Task {
     pub pelt13: Pelt13,
     /// When `wakee_flips` last decayed, ns.
     pub wakee_flip_decay_ts: u64,
-    /// How often it woke another task than before.
+    /// How often it woke a task other than `last_wakee`.
     pub wakee_flips: u32,
     /// The task it woke last.
     pub last_wakee: u32,
@@ -154,7 +154,7 @@ impl Default for Task {
     }
 }
 
-/// What a policy may know of a CPU's runqueue. What every search reads comes first.
+/// What a policy may know of a CPU's runqueue. Fields that every search reads come first.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
@@ -188,7 +188,7 @@ pub struct Cpu {
     pub clock: u64,
     /// Clock scaled by capacity and frequency, ns.
     pub clock_pelt: u64,
-    /// Idle time that never was, ns.
+    /// Time by which `clock_pelt` lagged when a fully busy CPU went idle: it was no idle time, ns.
     pub lost_idle_time: u64,
     /// Signals of the root fair queue.
     pub cfs: Pelt,
@@ -198,11 +198,11 @@ pub struct Cpu {
     pub avg_idle: u64,
     /// Mean cost of a scan of its LLC domain, ns.
     pub avg_scan_cost: u64,
-    /// Utilization that left by wake migration.
+    /// Utilization that left by wake migration, subtracted at the next update.
     pub removed_util: u32,
-    /// Load that left.
+    /// Load that left so.
     pub removed_load: u32,
-    /// Runnable time that left.
+    /// Runnable average that left so.
     pub removed_runnable: u32,
     /// Load of the queued tasks, up to 5.6.
     pub runnable_load_avg: u32,
@@ -230,23 +230,23 @@ pub struct Cpu {
     pub uclamp_min: u16,
     /// Upper clamp of the queue: the largest of its tasks'.
     pub uclamp_max: u16,
-    /// Something left by wake migration, be it only zeroes (0 or 1).
+    /// A task left by wake migration, even if its averages are 0 (0 or 1).
     pub removed_nr: u16,
     /// Feature pack: the CPU to pack on, itself if it takes part in packing, or [`NONE`].
     pub buddy: u32,
-    /// With `uclamp-sum:fix`: the task that has [`Cpu::max_uclamp_factor`], [`NONE`]: none.
+    /// With `uclamp-sum:fix`: the task that has [`Cpu::max_uclamp_factor`], or [`NONE`].
     pub max_uclamp_factor_owner: u32,
     /// With `uclamp-sum:fix`: largest clamped utilization per weight among the queued tasks,
     /// in units of 2^-32.
     pub max_uclamp_factor: u64,
-    /// With `uclamp-sum`: sum of the clamped utilizations, falling like PELT.
+    /// With `uclamp-sum`: sum of the clamped utilizations, which falls as PELT decays.
     pub root_cfs_util_uclamp: u32,
-    /// What left it by wake migration.
+    /// The part of it that left by wake migration.
     pub root_cfs_util_uclamp_removed: u32,
     /// Sum of [`Task::util_est_uclamp`] of the runnable tasks.
     pub util_est_uclamp: u32,
-    /// Capacity under limits, if that is less than a CPU has that is no bigger
-    /// (`cpu_capacity_inverted`, read in 5.10.262 and 5.15.215); else 0.
+    /// Capacity under limits, if a CPU that is not bigger has more (`cpu_capacity_inverted`, read
+    /// in 5.10.262 and 5.15.215); else 0.
     pub capacity_inverted: u16,
     #[doc(hidden)]
     pub unused: u16,
@@ -353,7 +353,7 @@ pub struct Domain {
     pub first_group: u32,
     /// Number of its groups.
     pub nr_groups: u32,
-    /// Last-level cache, or [`NONE`].
+    /// Number of the last-level cache if it is the domain of one, else [`NONE`].
     pub llc: u32,
     /// Tasks that a node may run before they spread (5.18 and later).
     pub imb_numa_nr: u32,
@@ -424,11 +424,11 @@ pub struct Place {
     pub llc: u32,
     /// Domain of the LLC, or [`NONE`].
     pub llc_domain: u32,
-    /// Lowest domain that shows all capacities, or [`NONE`].
+    /// Lowest domain that has CPUs of all capacities, or [`NONE`].
     pub asym_domain: u32,
     /// Domain of its core, or [`NONE`] without SMT.
     pub smt_domain: u32,
-    /// State of its searches (`sd_balance_shared`): an index of the LLCs.
+    /// State of its searches (`sd_balance_shared`): an index of [`crate::Core::llcs`].
     pub shared: u32,
     /// Number of its cluster where the LLC has clusters, else of the LLC (`sd_share_id`).
     pub share: u32,
@@ -520,19 +520,19 @@ pub struct PerfDomain {
     pub state: [PerfState; MAX_PERF_STATES],
 }
 
-/// What changes of the root domain while it runs.
+/// The state of the root domain that changes at run time.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Root {
-    /// Some CPU is overutilized: EAS stands back (0 or 1).
+    /// Some CPU is overutilized: EAS is not used (0 or 1).
     pub overutilized: u32,
-    /// Somebody has asked for a clamp (`sched_uclamp_used`; 0 or 1).
+    /// A clamp has been requested (`sched_uclamp_used`; 0 or 1).
     pub uclamp_used: u32,
 }
 
 /// Bits of [`crate::Wakeup::flags`].
 pub mod wake_flag {
-    /// Not by the waker itself: an interrupt or a timer (`!in_task()`).
+    /// From an interrupt or a timer, not by the waker (`!in_task()`).
     pub const INTERRUPT: u32 = 1 << 0;
     /// The waker asks for its own CPU (`WF_CURRENT_CPU`, 6.6 and later).
     pub const CURRENT_CPU: u32 = 1 << 1;
@@ -551,7 +551,7 @@ macro_rules! params {
         crate::mirror! { Params as "struct policy_params" { $($name),* } }
 
         impl Params {
-            /// No rule, no feature.
+            /// All rules 0, no feature.
             pub const NONE: Params = Params { $($name: 0,)* };
 
             /// Name and value of every field, in the order of `struct policy_params`.
@@ -559,8 +559,8 @@ macro_rules! params {
                 vec![$((stringify!($name), u64::from(self.$name)),)*]
             }
 
-            /// Gives the field of this name a value. False: there is no such field, or it
-            /// cannot hold that.
+            /// Gives the field of this name a value. False: there is no such field, or the
+            /// value does not fit it.
             #[must_use]
             pub fn set(&mut self, field: &str, value: u64) -> bool {
                 match field {
@@ -577,7 +577,7 @@ macro_rules! params {
 params! {
     /// Feature bits.
     features: u64,
-    /// 4.7 - 5.6: small CPUs refuse big tasks, `BALANCE_WAKE` below asymmetry.
+    /// 4.7 - 5.6: small CPUs refuse big tasks; `BALANCE_WAKE` up to the asymmetric level.
     wake_cap: u32,
     /// 4.13 - 5.19: scan budget by idle time.
     sis_prop: u32,
@@ -587,13 +587,13 @@ params! {
     idlest_load_inverted: u32,
     /// 4.17 - 5.12: an estimate always has bit 0 set.
     est_lsb: u32,
-    /// Time that one scanned CPU takes, ns.
+    /// Time to scan one CPU, ns; feeds [`Cpu::avg_scan_cost`].
     scan_cpu_ns: u32,
-    /// 5.5: groups compared at fork, exec, slow wakeup weigh 0 CPUs.
+    /// 5.5: `group_weight` is 0 where groups are compared at fork, exec and slow wakeup.
     idlest_weight_unset: u32,
-    /// 4.7 - 6.9: the share of a new task counts 1024 times.
+    /// 4.7 - 6.9: a new task's share of utilization is 1024 times too large.
     fork_util_inflated: u32,
-    /// 3.12: wakers of many do not pull.
+    /// 3.12: a waker of many tasks does not pull (`wake_wide`).
     wake_wide: u32,
     /// 6.6: a waker may ask for its own CPU.
     current_cpu: u32,
@@ -601,17 +601,17 @@ params! {
     eas: u32,
     /// See [`rule`], `LOAD_*`.
     load: u32,
-    /// Up to 4.13: pull if that balances loads, idle or not.
+    /// Up to 4.13: a wakeup pulls if that balances loads, whether CPUs are idle or not.
     affine_balanced: u32,
-    /// 5.11: an idle previous CPU is the target whatever the loads.
+    /// 5.11: an idle previous CPU is the target, whatever the loads are.
     affine_prev_idle: u32,
     /// Up to 4.13: an exiting waker counts as one that will sleep.
     exit_is_sync: u32,
     /// 6.12: sleepers may stay queued, and do not count as running.
     delayed_dequeue: u32,
-    /// Up to 4.15: the walk over domains goes on without the flag.
+    /// Up to 4.15: the walk over domains does not end at one without the flag.
     walk_all: u32,
-    /// Up to 4.15: only a wakeup that may pull looks for an idle CPU.
+    /// Up to 4.15: only a wakeup that may pull searches for an idle CPU.
     search_if_affine: u32,
     /// See [`rule`], `SIBLING_*`.
     sibling: u32,
@@ -619,48 +619,49 @@ params! {
     recent_none: u32,
     /// 5.13: each search makes the previous CPU the recent one.
     recent_always: u32,
-    /// 5.13 - 5.19: and asks whether the task may use that one.
+    /// 5.13 - 5.19: the recent CPU is taken if the task may use the previous CPU.
     recent_by_prev: u32,
-    /// 5.6: what a per-CPU kthread wakes may join it.
+    /// 5.6: the wakee of a per-CPU kthread may run on the kthread's CPU.
     kthread_stacks: u32,
     /// 5.19: scan budget by utilization.
     sis_util: u32,
     /// 6.7: the target's cluster before the rest of the LLC.
     cluster_scan: u32,
-    /// 7.1: that no idle core was found means nothing if no CPU of the LLC is allowed.
+    /// 7.1: `has_idle_cores` stays set if the scan had no allowed CPU in the LLC.
     empty_scan_tells_nothing: u32,
-    /// Up to 5.5, and 6.5: threads of a core count outside the domain too.
+    /// Up to 5.5, and 6.5: threads of a core count even outside the LLC domain.
     smt_beyond_domain: u32,
-    /// 5.6: CPUs that the task may not use cost no budget of a scan, and a busy thread ends the
-    /// look at its core.
+    /// 5.6: CPUs that the task may not use cost no budget of a scan, and the scan of a core ends at
+    /// its first busy thread.
     lean_scan: u32,
-    /// Up to 5.19: for a scan the waker's CPU must share a cache, too.
+    /// Up to 5.19: there is no scan if the waking CPU has no LLC domain.
     scan_needs_llc: u32,
     /// See [`rule`], `ASYM_*`.
     asym: u32,
     /// 6.5: the scan for a CPU that fits begins after the target.
     asym_from_next: u32,
-    /// The scan for a CPU that fits answers alone, before any single candidate.
+    /// The scan for a CPU that fits decides alone; no single candidate is tried before it.
     asym_at_once: u32,
-    /// Who fits nowhere takes the first idle CPU of the largest original capacity.
+    /// A task that fits nowhere takes the first idle CPU of the largest original capacity.
     asym_hog: u32,
-    /// The previous CPU is tried before the target, and answers if nothing is idle.
+    /// The previous CPU is tried before the target, and is the answer if nothing is idle.
     bias_prev: u32,
     /// What makes a busy CPU acceptable; see [`rule`], `ROOM_*`.
     room: u32,
-    /// Capacity that `ROOM_SPARE` wants free, of 1024.
+    /// Share of capacity that `ROOM_SPARE` wants free, of 1024.
     bias_spare: u32,
     /// See [`rule`], `PACK_*`.
     pack: u32,
-    /// By the signals of Linux 4.x and later, not those of 2013.
+    /// Packing uses the signals of Linux 4.x and later, not those of 2013.
     pack_pelt: u32,
     /// A task is light by its load at the wakeup, not when it fell asleep.
     pack_at_wake: u32,
     /// Below this share of a CPU, in percent, a task is light.
     pack_light: u32,
-    /// Full packing: how full CPUs are to be, in percent; 0: all take part.
+    /// Full packing: how far CPUs are filled, in percent; 0: all CPUs take part.
     pack_level: u32,
-    /// Full packing as in v5: a CPU above the level asks for help, a new task needs no idle CPU.
+    /// Full packing as in v5: a CPU above [`Params::pack_level`] asks for help, and a new task
+    /// needs no idle CPU.
     pack_by_level: u32,
     /// 5.7: balancing treats a CPU that runs `SCHED_IDLE` only as idle.
     sched_idle_balance: u32,
@@ -674,13 +675,13 @@ params! {
     performance: u32,
     /// 6.9: an operating point is chosen by performance, not frequency.
     state_by_performance: u32,
-    /// 5.16: no operating point is chosen that costs no less than a faster one.
+    /// 5.16: operating points that cost as much as a faster one are skipped.
     skip_inefficient: u32,
     /// See [`rule`], `POWER_*`.
     em_power: u32,
     /// See [`rule`], `IDLEST_*`.
     idlest: u32,
-    /// 5.7: of as many idle CPUs the less used group.
+    /// 5.7: of two groups with as many idle CPUs, the less utilized one is idler.
     idlest_tie_util: u32,
     /// 5.7: waiting tasks make a group full.
     idlest_runnable: u32,
@@ -696,22 +697,21 @@ params! {
     est_none: u32,
     /// 4.17 - 5.4: a utilization estimate rises by quarters too.
     est_slow_up: u32,
-    /// 5.13 - 6.7: the last activation is kept when the average of the estimate stays.
+    /// 5.13 - 6.7: `util_est.enqueued` is stored even if `util_est.ewma` stays.
     est_keeps_last: u32,
     /// 6.8: a utilization estimate is one value.
     est_single: u32,
-    /// 6.8 - 6.16: utilization above the CPU's capacity lowers no such value.
+    /// 6.8 - 6.16: utilization above the CPU's capacity does not lower this value.
     est_held: u32,
-    /// 6.12 - 7.0.13, 7.1 - 7.1.4: an estimate is made from the averages before they are brought up to
-    /// date.
+    /// 6.12 - 7.0.13, 7.1 - 7.1.4: an estimate is made from the averages before they are updated.
     est_early: u32,
     /// See [`rule`], `SUMS_*`.
     sums: u32,
     /// See [`rule`], `AGGREGATE_*`.
     aggregate: u32,
-    /// 7.3: a weight that is the same already changes no load.
+    /// 7.3: `reweight_entity` to the same weight changes nothing.
     same_weight_ends: u32,
-    /// With biases: an upper clamp yields to what other tasks of the queue get.
+    /// With biases: an upper clamp is raised to the share that other tasks of the queue get.
     uclamp_factor: u32,
     /// Utilization beyond the clamped sum that makes a CPU capped.
     cap_margin: u32,
@@ -719,7 +719,7 @@ params! {
     cache_pct: u32,
     /// `imbalance_pct` of the domains above.
     package_pct: u32,
-    /// 5.14: a domain of two capacities is asymmetric, if not of all.
+    /// 5.14: a domain that has at least two of the capacities is asymmetric.
     asym_partial: u32,
     /// 5.16: clusters are a level.
     cluster_level: u32,
@@ -729,7 +729,7 @@ params! {
     unlike_spread: u32,
 }
 
-/// Values of the rules in [`Params`] that are more than yes or no.
+/// Values of the rules in [`Params`] that are not just 0 or 1.
 pub mod rule {
     /// 5.5: `load_avg`, blocked tasks included.
     pub const LOAD_AVG: u32 = 0;
@@ -755,7 +755,7 @@ pub mod rule {
     pub const ASYM_IGNORED: u32 = 0;
     /// 5.10: every candidate must fit, clamps included.
     pub const ASYM_FITS: u32 = 1;
-    /// 7.2: and its core be idle, within a budget.
+    /// 7.2: the same, idle cores first, within a budget.
     pub const ASYM_CORES: u32 = 2;
     /// 5.7: the first that fits the clamped estimate.
     pub const ASYM_FIRST: u32 = 3;
@@ -763,87 +763,87 @@ pub mod rule {
     pub const PACK_NONE: u32 = 0;
     /// Light tasks are packed on the buddy of their CPU.
     pub const PACK_DEFAULT: u32 = 1;
-    /// And all others, on as few CPUs as their activity needs.
+    /// All tasks are packed on as few CPUs as their activity needs.
     pub const PACK_FULL: u32 = 2;
-    /// Nothing: only an idle CPU is.
+    /// No busy CPU is acceptable.
     pub const ROOM_NONE: u32 = 0;
-    /// The previous CPU, if enough of its capacity is not spoken for.
+    /// The previous CPU is, if `util_est` leaves enough of its capacity.
     pub const ROOM_SPARE: u32 = 1;
-    /// The previous CPU, if hardly loaded.
+    /// The previous CPU is, if it is hardly loaded.
     pub const ROOM_ALMOST_IDLE: u32 = 2;
-    /// Target, previous and recent CPU, if the wakee fits beside what runs there.
+    /// Target, previous and recent CPU are, if the wakee fits beside their tasks.
     pub const ROOM_FITS: u32 = 3;
-    /// 5.6 - 6.0, their last updates apart: the clamped estimate.
+    /// 5.6 - 6.0, except the last updates of 5.10 and 5.15: the clamped estimate.
     pub const FIT_CLAMPED: u32 = 0;
     /// Up to 5.5: the estimate.
     pub const FIT_PLAIN: u32 = 1;
-    /// 6.1: estimate and clamps each for itself (`util_fits_cpu`).
+    /// 6.1: estimate and clamps are tested separately (`util_fits_cpu`).
     pub const FIT_CLAMPS: u32 = 2;
-    /// 5.10.262, 5.15.215: the same as a yes or no (`util_fits_cpu`).
+    /// 5.10.262, 5.15.215: the same, with a boolean result (`util_fits_cpu`).
     pub const FIT_CLAMPS_ALL: u32 = 3;
-    /// Up to 5.6.
+    /// Up to 5.6: none.
     pub const PRESSURE_NONE: u32 = 0;
     /// 5.7 - 6.9: the present thermal pressure.
     pub const PRESSURE_THERMAL: u32 = 1;
     /// 6.10: average hardware pressure, or the frequency limit.
     pub const PRESSURE_AVERAGE: u32 = 2;
-    /// Up to 4.20.
+    /// Up to 4.20: no EAS.
     pub const EAS_NONE: u32 = 0;
     /// 5.0 - 5.10: must save a 16th of all energy.
     pub const EAS_SIXTEENTH: u32 = 1;
-    /// 6.0: any less than on the previous CPU.
+    /// 6.0: any saving over the previous CPU is enough.
     pub const EAS_DELTA: u32 = 2;
-    /// 5.15: must save a 16th of what the sets with a candidate cost.
+    /// 5.15: must save a 16th of the energy of the sets that have a candidate.
     pub const EAS_SIXTEENTH_OF_SOME: u32 = 3;
-    /// Up to 6.4.
+    /// Up to 6.4: waiting time does not count.
     pub const BOOST_NONE: u32 = 0;
-    /// 6.5: the queue's `runnable_avg`, wakee or not.
+    /// 6.5: the queue's `runnable_avg` counts, before the wakee is moved.
     pub const BOOST_QUEUE: u32 = 1;
-    /// 6.12 (.118): with the wakee moved.
+    /// 6.12 (.118): `runnable_avg` counts with the wakee moved.
     pub const BOOST_TASK: u32 = 2;
     /// 5.0 - 5.10: a quarter more frequency.
     pub const PERFORMANCE_FREQUENCY: u32 = 0;
     /// 5.11 - 6.7: a quarter more of the clamped utilization.
     pub const PERFORMANCE_UTIL: u32 = 1;
-    /// 6.8: a quarter more, clamped then.
+    /// 6.8: a quarter more, then clamped.
     pub const PERFORMANCE_CLAMPED: u32 = 2;
     /// 6.0: power is in uW.
     pub const POWER_UW: u32 = 0;
     /// 5.0 - 5.9: power is in whole mW.
     pub const POWER_MW: u32 = 1;
-    /// 5.10.262, 5.15.215: power is in whole mW, and counted 1000 times (`em_scale_power`).
+    /// 5.10.262, 5.15.215: power is in whole mW, times 1000 (`em_scale_power`).
     pub const POWER_MW_SCALED: u32 = 2;
-    /// What leaves a queue leaves its sums no lower than what its averages stand for.
+    /// When signals leave a queue, its sums do not fall below what its averages stand for.
     pub const SUMS_BOUNDED: u32 = 0;
     /// 5.4: the sums have no bound.
     pub const SUMS_FREE: u32 = 1;
-    /// 6.1 - 6.18: the bound is taken in 32 bits, to which sums of load and runnable are cut.
+    /// 6.1 - 6.18: it is computed in 32 bits, to which `load_sum` and `runnable_sum` are cut.
     pub const SUMS_CUT: u32 = 2;
-    /// 7.0: the bound holds for the load too when load joins.
+    /// 7.0: the bound also holds for `load_sum` when load joins.
     pub const SUMS_BOUNDED_JOIN: u32 = 3;
-    /// 5.15: a sum is what is left of its average, times the divider.
+    /// 5.15: a sum is the average that is left, times the divider.
     pub const SUMS_AVERAGED: u32 = 4;
-    /// 5.10.262: the same, but a task takes its own sum of load.
+    /// 5.10.262: the same, but `load_sum` loses the task's own `load_sum`.
     pub const SUMS_AVERAGED_BUT_LOAD: u32 = 5;
-    /// 5.3: a queue is treated by the largest clamps of its tasks.
+    /// 5.3: the largest clamps of its tasks apply to a queue.
     pub const AGGREGATE_MAX: u32 = 0;
     /// `uclamp-sum`: the clamped utilizations of its tasks add up.
     pub const AGGREGATE_SUM: u32 = 1;
-    /// `uclamp-sum`: and come and go with a migrating task.
+    /// `uclamp-sum`: the same, and a migrating task takes its part along at once.
     pub const AGGREGATE_SUM_AT_ONCE: u32 = 2;
-    /// `uclamp-sum`: what clamping adds is summed beside utilization.
+    /// `uclamp-sum`: the changes by clamping add up, beside utilization.
     pub const AGGREGATE_BIAS: u32 = 3;
     /// 5.5 - 5.10: a new task stays on its node while that has an idle CPU.
     pub const NUMA_IDLE_CPU: u32 = 0;
-    /// 5.18: it stays where no more than `imb_numa_nr` tasks are, if nodes are nearly even.
+    /// 5.18: it stays up to `imb_numa_nr` tasks on its node, if nodes are nearly even.
     pub const NUMA_IMB_NR: u32 = 1;
-    /// 5.15: it stays where fewer tasks run than a quarter of the node's CPUs.
+    /// 5.15: it stays while fewer tasks run there than a quarter of the node's CPUs.
     pub const NUMA_QUARTER: u32 = 2;
-    /// 5.5: by how full they are.
+    /// 5.5: groups are compared by how full they are.
     pub const IDLEST_CLASS: u32 = 0;
-    /// 4.9 - 5.4: by spare capacity, then by load.
+    /// 4.9 - 5.4: groups are compared by spare capacity, then by load.
     pub const IDLEST_SPARE: u32 = 1;
-    /// 3.x: by load.
+    /// 3.x: groups are compared by load.
     pub const IDLEST_LOAD: u32 = 2;
 }
 
@@ -896,7 +896,7 @@ pub(crate) struct Notes {
     pub max: u32,
 }
 
-/// Working memory of a question.
+/// Working memory of a decision.
 #[repr(C)]
 pub(crate) struct Scratch([Mask; 2]);
 
@@ -927,11 +927,11 @@ pub(crate) struct Ctx {
     pub root: Root,
 }
 
-/// How long a CPU had tasks, as feature pack sees it.
+/// The share of time in which a CPU had tasks, as feature pack sees it: part / whole.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
-    /// In parts of [`Share::whole`], not more than that.
+    /// At most [`Share::whole`].
     pub part: u64,
     /// 0 if the CPU has no history.
     pub whole: u64,
@@ -989,12 +989,12 @@ const VERSION: u32 = 6;
 /// The core's entry points.
 #[inline]
 pub(crate) fn table() -> &'static Table {
-    // SAFETY: a constant of the C core, linked statically; [`check`] holds its
-    // layout against ours before the first machine is built.
+    // SAFETY: a constant of the C core, linked statically. [`check`] compares its layout with ours
+    // before the first machine is built.
     unsafe { &alight_policy_table }
 }
 
-/// The same for a scheduler: if it has no feature, of the core that is compiled without them.
+/// The entry points for a scheduler. One without features has the core compiled without them.
 #[inline]
 pub(crate) fn table_of(k: &Params) -> &'static Table {
     match k.features {
@@ -1004,8 +1004,8 @@ pub(crate) fn table_of(k: &Params) -> &'static Table {
     }
 }
 
-/// Version of the core's entry points, the sizes of its structures, in bytes, and where their
-/// fields are: what was written by a build with other ones cannot be read.
+/// Version of the core's entry points, sizes of its structures in bytes, and a fingerprint of
+/// their fields. A file that a build with another value wrote cannot be read.
 pub fn layouts() -> String {
     let table = table();
     let sizes = table.sizes.map(|size| size.to_string());
@@ -1017,7 +1017,7 @@ pub fn layouts() -> String {
     )
 }
 
-/// Holds the C core's layouts against this file's.
+/// Compares the C core's layouts with those of this file.
 ///
 /// # Panics
 /// If the core was built from other headers.

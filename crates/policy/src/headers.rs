@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What holds of every header of `policy/`.
+//! Tests of the rules that every header of `policy/` keeps.
 
 use crate::mirror::compile;
 use std::fs;
@@ -65,7 +65,7 @@ fn defined(line: &str) -> Option<&str> {
     Some(&before[before.rfind(|c| !is_name(c)).map_or(0, |at| at + 1)..])
 }
 
-/// So that the headers can stand beside the kernel's own types (`vmlinux.h`).
+/// With the prefix the headers compile beside the kernel's own types (`vmlinux.h`).
 #[test]
 fn what_they_define_begins_with_policy() {
     let (mut all, mut others) = (0, vec![]);

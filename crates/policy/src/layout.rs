@@ -70,7 +70,7 @@ impl CType for Scratch {
     }
 }
 
-/// Every structure that the core is given or gives.
+/// Every structure that the core takes or returns.
 pub(crate) fn structures() -> Vec<Structure> {
     macro_rules! of {
         ($($rust:ty)*) => { vec![$(<$rust>::structure()),*] };
@@ -78,7 +78,7 @@ pub(crate) fn structures() -> Vec<Structure> {
     of!(Params Mask Pelt Pelt13 Task Cpu Domain Group Place Llc Topology PerfState PerfDomain Root Answer Note Notes Ctx Share Table)
 }
 
-/// Names and offsets of all fields in a number (FNV-1a).
+/// A hash of the names and offsets of all fields (FNV-1a).
 pub(crate) fn fingerprint() -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {

@@ -27,7 +27,7 @@ impl Mask {
         self.w[cpu as usize / 64] &= !(1 << (cpu % 64));
     }
 
-    /// Makes `cpu` a member or none.
+    /// Adds `cpu` if `member`, else removes it.
     #[inline]
     pub fn assign(&mut self, cpu: u32, member: bool) {
         let word = &mut self.w[cpu as usize / 64];
@@ -39,7 +39,7 @@ impl Mask {
         self.w.iter().map(|w| w.count_ones()).sum()
     }
 
-    /// Has no member.
+    /// True if it has no member.
     pub fn is_empty(&self) -> bool {
         self.w.iter().all(|&w| w == 0)
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Structures that C and Rust both have: what Rust believes of them.
+//! The Rust side of structures that C and Rust both have, and its comparison with C.
 //!
-//! [`mirror!`](crate::mirror!) lists the fields of a structure. A field that Rust has and the list
-//! has not does not compile. In tests, and with the feature `against-c`, `check` has the C compiler
-//! compare each field's offset and type, so that a field which C lacks, calls otherwise or has
-//! elsewhere is an error; and as fields must follow each other without a gap, one that only C has
-//! is an error too.
+//! [`mirror!`](crate::mirror!) lists the fields of a structure. If a field of the Rust structure is
+//! not listed, the crate does not compile. In tests, and with the feature `against-c`, `check` has
+//! the C compiler compare each field's offset and type: a field that C lacks, or has under another
+//! name or at another offset, is an error. Fields must follow each other without a gap, so that a
+//! field that only C has is an error too.
 
 #[cfg(any(test, feature = "against-c"))]
 mod against_c;
@@ -15,7 +15,7 @@ pub use against_c::{check, compile};
 
 /// A type that C has too.
 pub trait CType {
-    /// Its name in C. `inner` is what is declared of it: a name, `*`, `[8]`, or nothing.
+    /// Its declaration in C. `inner` is the declarator: a name, `*`, `[8]`, or nothing.
     fn declare(inner: &str) -> String;
 }
 
@@ -67,9 +67,9 @@ functions!((A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F));
 pub struct Field {
     /// Its name, in C too.
     pub name: &'static str,
-    /// Bytes before it.
+    /// Its offset, bytes.
     pub offset: usize,
-    /// Bytes.
+    /// Its size, bytes.
     pub size: usize,
     /// Its type in C.
     pub c_type: String,
@@ -78,21 +78,21 @@ pub struct Field {
 /// A structure as Rust has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Structure {
-    /// What C calls it.
+    /// Its name in C.
     pub c_name: &'static str,
-    /// Bytes.
+    /// Its size, bytes.
     pub size: usize,
-    /// In their order.
+    /// Its fields, in order.
     pub fields: Vec<Field>,
 }
 
 /// A structure that C has too.
 pub trait Mirror {
-    /// What Rust believes of it.
+    /// Its layout in Rust.
     fn structure() -> Structure;
 }
 
-/// The C type of a field. Not to be called but by [`mirror!`](crate::mirror).
+/// The C type of a field. Only [`mirror!`](crate::mirror) calls it.
 #[doc(hidden)]
 pub fn type_of<S, T: CType>(_: impl Fn(&S) -> &T) -> String {
     T::declare("")
@@ -111,7 +111,7 @@ macro_rules! mirror {
 
         impl $crate::mirror::Mirror for $rust {
             fn structure() -> $crate::mirror::Structure {
-                // Without `..`: a field that is not listed is an error.
+                // There is no `..`, so that a field that is not listed is an error.
                 fn _all(it: &$rust) {
                     type This = $rust;
                     let This { $($field: _),+ } = it;
@@ -128,7 +128,7 @@ macro_rules! mirror {
     )*};
 }
 
-/// Bytes of a field. Not to be called but by [`mirror!`](crate::mirror).
+/// The size of a field, bytes. Only [`mirror!`](crate::mirror) calls it.
 #[doc(hidden)]
 pub fn size_of_field<S, T>(_: impl Fn(&S) -> &T) -> usize {
     size_of::<T>()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Structures of C that Rust reads number by number: what their bytes are, of each field alone.
+//! Samples of C structures that Rust reads from bytes, field by field.
 //!
-//! A reader is held against C by samples: C sets one field and leaves the others 0, and of all
-//! that is read only this field may have a value.
+//! They check such a reader against C. In each sample C sets one field and leaves the others 0;
+//! the reader must then find a value in this field only.
 
 use crate::mirror::compile;
 use std::fmt::Write as _;
@@ -13,17 +13,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A structure as C has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Written<'a> {
-    /// What C has to include first, relative to the tree's root.
+    /// Headers that C includes first, relative to the tree's root.
     pub includes: &'a [&'a str],
-    /// What C calls it.
+    /// Its name in C.
     pub c_name: &'a str,
-    /// Fields that a reader reads; of a structure in it as `before.last`.
+    /// Fields that a reader reads; a field of an inner structure is `outer.inner`.
     pub fields: &'a [&'a str],
     /// Fields that have this value in all samples.
     pub fixed: &'a [(&'a str, u64)],
-    /// Fields that nobody reads.
+    /// Fields that no reader reads.
     pub unread: &'a [&'a str],
-    /// What a field is set to; of what does not fit, the low bits.
+    /// The value that a field is set to; a smaller field gets the low bits.
     pub value: u64,
 }
 
@@ -42,7 +42,7 @@ impl Written<'_> {
     /// A sample of each field.
     ///
     /// # Errors
-    /// What the C compiler says; it refuses a structure that has other fields than the named.
+    /// The messages of the C compiler. It refuses a structure with other fields than those named.
     pub fn samples(&self, root: &Path) -> Result<Vec<Sample>, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -58,7 +58,7 @@ impl Written<'_> {
         samples.ok_or_else(|| format!("{}: {said}", self.c_name))
     }
 
-    /// A program that prints them.
+    /// A C program that prints the samples.
     fn source(&self) -> String {
         let mut text = String::from("#include <stdio.h>\n#include <string.h>\n");
         for include in self.includes {
@@ -99,7 +99,7 @@ impl Written<'_> {
     }
 }
 
-/// A built program; it goes when it is no longer needed.
+/// A built program; its file is removed on drop.
 struct Program(PathBuf);
 
 impl Drop for Program {
@@ -120,10 +120,11 @@ fn sample(line: &str) -> Option<Sample> {
     })
 }
 
-/// Does what was `read` of a sample hold its field and nothing else? Flags are 1 for any value.
+/// Checks that what was `read` of a sample has a value in the sample's field only. A flag may be
+/// read as 1 for any value.
 ///
 /// # Errors
-/// What it holds instead.
+/// The fields that have a value instead.
 pub fn judge(sample: &Sample, read: &[(String, u64)]) -> Result<(), String> {
     let Sample { field, value, .. } = sample;
     let set: Vec<_> = read.iter().filter(|(_, value)| *value != 0).collect();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What leads from one view of a machine to another.
+//! The shape of a machine: the numbers by which one of its views refers to another.
 
 use crate::abi::{Domain, Group, PerfDomain, Place, Topology};
 use crate::store::{Checked, Store};
 
 /// Domains, groups, caches and performance domains, and where each CPU sits in them.
 ///
-/// The core follows the numbers in it without a look at how many there are. So a [`crate::Core`]
-/// has only a shape that [`crate::topology::build`] made or [`crate::Core::of_views`] checked, and
-/// hands it out for reading only. Nobody else can make one, or has one of his own to change.
+/// The core uses the numbers in it as indices without bounds checks. So a [`crate::Core`] has only
+/// a shape that [`crate::topology::build`] made or [`crate::Core::of_views`] checked, and gives
+/// read access only. No other code can make a shape, or own one that it could change.
 #[derive(Debug)]
 pub struct Shape<S: Store = Checked> {
     /// Where each CPU sits.
@@ -24,16 +24,16 @@ pub struct Shape<S: Store = Checked> {
     /// Energy model: sets of CPUs that share a frequency, at most
     /// [`crate::abi::MAX_PERF_DOMAINS`], in the order of the kernel's list. Empty where EAS is off.
     pub perf: Vec<PerfDomain>,
-    /// Only this crate makes one.
+    /// Keeps other crates from making a shape.
     pub(crate) sound: Sound,
 }
 
-/// The numbers of a shape lead to what is there: who writes this word has checked it.
+/// States that all indices of a shape are within bounds. Code that writes this word has checked it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sound;
 
 impl Shape {
-    /// The same in arrays of another kind.
+    /// This shape in arrays of another kind.
     ///
     /// # Safety
     /// As [`Store::of`].
@@ -54,7 +54,7 @@ impl Shape {
 }
 
 impl<S: Store> Shape<S> {
-    /// The same once more; not `Clone`, which would give it away.
+    /// A copy. Shapes are not `Clone`, because that would hand out shapes to other crates.
     pub(crate) fn again(&self) -> Self {
         Shape {
             places: self.places.clone(),

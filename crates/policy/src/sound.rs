@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Views that come from elsewhere, such as a file: the core looks no index up
-//! twice and divides by capacities, so all that it relies on is checked here
-//! before it is asked.
+//! Checks views that come from outside, such as from a file.
+//!
+//! The core uses indices without bounds checks and divides by capacities, so everything that it
+//! relies on is checked here before its first decision.
 
 use crate::abi::{
     Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, MAX_PERF_DOMAINS,
@@ -11,7 +12,7 @@ use crate::core::Core;
 use crate::shape::{Shape, Sound};
 use std::ops::RangeInclusive;
 
-/// Views that the core must not be given.
+/// Why views are refused: a number in them is out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is {found}, expected {expected}")]
 pub struct Unsound {
@@ -19,11 +20,11 @@ pub struct Unsound {
     pub what: String,
     /// Its value.
     pub found: u64,
-    /// What it may be.
+    /// The valid values.
     pub expected: String,
 }
 
-/// All views of one machine but those that change while it runs.
+/// All views of one machine, except those that change while it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Views {
     /// Facts of the whole machine.
@@ -71,7 +72,7 @@ fn none_or_below(what: impl Fn() -> String, found: u32, limit: usize) -> Checked
     }
 }
 
-/// At least one CPU that exists, and none that does not.
+/// Checks that a mask has at least one CPU, and only CPUs that exist.
 fn span(what: impl Fn() -> String, mask: &Mask, nr_cpus: usize) -> Checked {
     let members = mask.len();
     let existing = (0..nr_cpus as u32).filter(|&cpu| mask.contains(cpu));
@@ -178,7 +179,7 @@ impl Views {
     }
 }
 
-/// Performance domains of a machine of `nr_cpus` CPUs.
+/// Checks the performance domains of a machine of `nr_cpus` CPUs.
 pub(crate) fn check_perf(perf: &[PerfDomain], nr_cpus: usize) -> Checked {
     let range = 0..=MAX_PERF_DOMAINS as u64;
     let what = || "number of performance domains".into();
@@ -200,10 +201,10 @@ pub(crate) fn check_perf(perf: &[PerfDomain], nr_cpus: usize) -> Checked {
 }
 
 impl Core {
-    /// A core of views that come from elsewhere. Its CPUs idle, its caches are blank.
+    /// A core of views that come from outside. Its CPUs are idle and its caches blank.
     ///
     /// # Errors
-    /// The first number that would lead the core astray.
+    /// The first number that is out of bounds.
     pub fn of_views(views: Views, params: Params) -> Result<Core, Unsound> {
         check();
         views.check()?;
@@ -221,7 +222,7 @@ impl Core {
         Ok(Core::new(shape, cpus.into(), llcs.into(), params))
     }
 
-    /// What [`Core::of_views`] makes this core of again.
+    /// The views from which [`Core::of_views`] makes this core again.
     pub fn views(&self) -> Views {
         Views {
             topology: self.topology,
@@ -233,10 +234,10 @@ impl Core {
         }
     }
 
-    /// May this core be given these views of its CPUs?
+    /// Checks views of CPUs for this core.
     ///
     /// # Errors
-    /// The first number that would lead it astray.
+    /// The first number that is out of bounds.
     pub fn accepts_cpus(&self, cpus: &[Cpu]) -> Result<(), Unsound> {
         let nr_cpus = self.places.len();
         let number = cpus.len() as u64;
@@ -253,10 +254,10 @@ impl Core {
         Ok(())
     }
 
-    /// May it be asked for this task, which may use the CPUs `allowed`?
+    /// Checks a task for this core, which may use the CPUs `allowed`.
     ///
     /// # Errors
-    /// The first number that would lead it astray.
+    /// The first number that is out of bounds.
     pub fn accepts_task(&self, task: &Task, allowed: &Mask) -> Result<(), Unsound> {
         let nr_cpus = self.places.len();
         span(|| "allowed".into(), allowed, nr_cpus)?;

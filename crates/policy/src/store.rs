@@ -7,7 +7,7 @@ use std::ops::DerefMut;
 /// A kind of array.
 ///
 /// # Safety
-/// An array is at any time what it was made of: the same items, as many.
+/// An array must always give access to the items that it was made of, and to all of them.
 pub unsafe trait Store {
     /// Its array of these.
     type Of<T: Clone + Debug>: DerefMut<Target = [T]> + Clone + Debug;
@@ -15,15 +15,15 @@ pub unsafe trait Store {
     /// An array of `items`.
     ///
     /// # Safety
-    /// What the kind asks of who looks things up in its arrays.
+    /// The kind says what its callers must ensure when they look items up.
     unsafe fn of<T: Clone + Debug>(items: Box<[T]>) -> Self::Of<T>;
 }
 
-/// Boxed slices, which ask nothing: each look is checked.
+/// Boxed slices. Callers need not ensure anything: each lookup is checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked;
 
-// SAFETY: a slice is.
+// SAFETY: a boxed slice keeps its items.
 unsafe impl Store for Checked {
     type Of<T: Clone + Debug> = Box<[T]>;
 

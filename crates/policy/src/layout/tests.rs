@@ -5,14 +5,14 @@ use crate::mirror::check;
 use crate::{AFFINE, STEPS, VERDICTS};
 use std::path::Path;
 
-/// What C calls the constants of a module here.
+/// The constants of a module, by their names in C.
 macro_rules! constants {
     ($module:ident, $prefix:literal: $($name:ident)*) => {
         vec![$((format!("{}{}", $prefix, stringify!($name)), u64::from($module::$name))),*]
     };
 }
 
-/// Those of the core's enumerations whose names are tables here.
+/// The constants of a C enumeration whose names are in a table here.
 fn named<'a>(
     prefix: &'a str,
     names: impl Iterator<Item = &'a str>,
@@ -60,7 +60,7 @@ fn c_has_the_same_structures_and_constants() {
     held_against_c(&structures(), &constants()).unwrap();
 }
 
-/// What the check is for: nothing of this changes the size of a structure.
+/// The check finds differences that do not change the size of a structure.
 #[test]
 fn a_difference_is_found_and_named() {
     type Change = fn(&mut Structure);

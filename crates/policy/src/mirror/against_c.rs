@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 impl Structure {
-    /// Bytes that are in no field, by where they begin.
+    /// Offsets at which bytes begin that are in no field.
     fn gaps(&self) -> Vec<usize> {
         let mut end = 0;
         let mut gaps = vec![];
@@ -24,7 +24,7 @@ impl Structure {
         gaps
     }
 
-    /// What a C compiler is to find true.
+    /// Assertions for a C compiler.
     fn assertions(&self) -> String {
         let c = self.c_name;
         let mut text = format!(
@@ -50,11 +50,11 @@ impl Structure {
     }
 }
 
-/// Holds structures and constants against C. `includes`: what C has to include first, relative to
-/// `root`; `constants`: names in C, and values.
+/// Compares structures and constants with C. `includes`: headers that C includes first, relative to
+/// `root`. `constants`: names in C, and values.
 ///
 /// # Errors
-/// What the C compiler said, or where a structure has bytes that no field accounts for.
+/// The messages of the C compiler, or the offsets of bytes that are in no field.
 pub fn check(
     root: &Path,
     includes: &[&str],
@@ -85,7 +85,7 @@ pub fn check(
 /// Has the C compiler compile `text`.
 ///
 /// # Errors
-/// What it said.
+/// The messages of the compiler.
 pub fn compile(root: &Path, arguments: &[&str], text: &str) -> Result<(), String> {
     let cc = std::env::var_os("CC").unwrap_or("cc".into());
     let mut compiler = Command::new(&cc)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The base kernels: what a base is, and which one a release or a misspelled name means.
+//! The base kernels, and the base that a release or a misspelled name means.
 
 use crate::abi::Params;
 use crate::scheduler::hint;
@@ -24,7 +24,7 @@ impl Release {
         Release { major, minor }
     }
 
-    /// What a report says of a kernel that is newer than every base; `None`: it is not.
+    /// The note of a report about a kernel that is newer than every base; `None`: it is not newer.
     pub fn beyond_bases(self) -> Option<String> {
         let newest = Base::newest().release;
         (self > newest)
@@ -38,16 +38,16 @@ impl fmt::Display for Release {
     }
 }
 
-/// What a base's rules rest on.
+/// How a base's rules were checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// They are held against a kernel of Debian that ran: load tracking, decisions, behaviour.
+    /// They were compared with a running kernel of Debian: load tracking, decisions, behaviour.
     Kernel,
-    /// They were read; no kernel of that release was at hand to be held against.
+    /// They were read from the source; no kernel of that release was available to compare with.
     Source,
 }
 
-/// What names the newest base, whichever that is.
+/// The name that always means the newest base.
 pub const LATEST: &str = "linux-latest";
 
 /// A base kernel.
@@ -57,10 +57,10 @@ pub struct Base {
     pub name: &'static str,
     /// The release that it stands for.
     pub release: Release,
-    /// The point release that was read. A stable series gets fixes of later releases: its last
-    /// one has rules that its first has not.
+    /// The point release that was read. A stable series gets fixes of later releases, so that its
+    /// last point release has rules that its first lacks.
     pub read: &'static str,
-    /// What its rules rest on.
+    /// How its rules were checked.
     pub proof: Proof,
     /// The kernel that it stands for, one line.
     pub summary: &'static str,
@@ -68,7 +68,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// Which kernel was read, and whether one was held against it: `6.12.118, from source alone`.
+    /// The kernel that was read, and how the rules were checked: `6.12.118, from source alone`.
     pub fn standing(&self) -> String {
         match self.proof {
             Proof::Kernel => format!("{}, held against Debian's kernel", self.read),
@@ -76,13 +76,13 @@ impl Base {
         }
     }
 
-    /// The base whose rules are the nearest to a kernel's: the last that is not newer.
-    /// `None`: the kernel is older than all.
+    /// The base whose rules are nearest to a kernel's: the newest base that is not newer than the
+    /// kernel. `None`: the kernel is older than all bases.
     pub fn nearest(kernel: Release) -> Option<&'static Base> {
         BASES.iter().rev().find(|base| base.release <= kernel)
     }
 
-    /// The newest.
+    /// The newest base.
     pub fn newest() -> &'static Base {
         BASES.last().expect("there are bases")
     }
@@ -96,14 +96,14 @@ impl Base {
     }
 }
 
-/// What a name says of a release: its first two numbers, the second if there is one.
+/// The release in a name: its first number, and its second if there is one.
 type Named = (u32, Option<u32>);
 
 /// The release in a name such as `linux-6.12`, `v6.5`, `6.5.13` or `linux-6.1-rc3`.
 fn release(name: &str) -> Option<Named> {
     let word = |c: char| c.is_ascii_alphabetic() || c == '-';
     let mut numbers = name.trim_start_matches(word).split('.');
-    // A number that is too large is a release all the same, one that is to come.
+    // A number that is too large still names a release, a future one.
     let number = |text: &str| {
         let end = text.find(|c: char| !c.is_ascii_digit());
         let digits = &text[..end.unwrap_or(text.len())];
@@ -113,20 +113,20 @@ fn release(name: &str) -> Option<Named> {
     Some((first, numbers.next().and_then(number)))
 }
 
-/// Whether a part of a scheduler's name is meant as a base: all of theirs begin with `linux`, and
-/// a feature's name begins with no digit.
+/// Whether a part of a scheduler's name is meant as a base. All names of bases begin with `linux`,
+/// and no name of a feature begins with a digit.
 pub(crate) fn is_release(part: &str) -> bool {
     let bare = part.strip_prefix('v').unwrap_or(part);
     part.starts_with("linux") || bare.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What to name instead of a base that there is not. What is no release may be misspelled.
+/// Suggests names instead of the unknown base `name`. A name without a release may be misspelled.
 pub(crate) fn instead_of(name: &str) -> String {
     let names = || BASES.iter().map(|base| base.name);
     let Some((major, minor)) = release(name) else {
         return hint(name, names().chain([LATEST]));
     };
-    // Who names no second number means the last release of the first.
+    // Without a second number, the last release with the first number is meant.
     let meant = Release::new(major, minor.unwrap_or(u32::MAX));
     let nearest = match Base::nearest(meant) {
         Some(base) if base.release == meant => format!("did you mean '{}'?", base.name),

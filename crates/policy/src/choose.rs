@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The one grammar by which users name schedulers: parts joined by `+`, each a base or a feature
-//! with what it is told, in any order: `linux-6.5`, `bias-prev`, `+bias-prev`,
-//! `linux-6.5+bias-prev:spare=128`. Who names no base adds to a scheduler that the place states.
+//! The grammar by which users name schedulers: parts joined by `+`, each a base or a feature with
+//! its tunables, in any order: `linux-6.5`, `bias-prev`, `+bias-prev`,
+//! `linux-6.5+bias-prev:spare=128`. Without a base, the features are added to a scheduler that the
+//! caller states ([`Onto`]).
 
 use crate::bases::is_release;
 use crate::scheduler::{BASES, BadScheduler, Base, FEATURES, On, Scheduler, hint};
 
-/// What features are added to where no base is named beside them.
+/// The scheduler to which features are added if no base is named with them.
 ///
-/// A feature that is there already is told anew: over `linux-6.5+bias-prev`,
+/// A feature that it has already is replaced, with its tunables: onto `linux-6.5+bias-prev`,
 /// `bias-prev:spare=128` is `linux-6.5+bias-prev:spare=128`.
 #[derive(Debug, Clone, Copy)]
 pub enum Onto<'a> {
-    /// The newest base that goes with them; without features the newest base.
+    /// The newest base to which they can be added; without features the newest base.
     Newest,
-    /// The newest base that lacks each of them; if there is none, as `Newest`.
+    /// The newest base that lacks all of them; if there is none, as `Newest`.
     NewestWithout,
-    /// The first scheduler of a comparison. Who names a base stands beside it.
+    /// The first scheduler of a comparison. A name with a base of its own does not use it.
     First(&'a Scheduler),
-    /// What `--base` states. Who names another base contradicts it.
+    /// The scheduler that `--base` states. Another base is an error.
     Stated(&'a Scheduler),
 }
 
 impl Scheduler {
-    /// The scheduler that `words` name together; each word may be parts joined by `+`, and may
-    /// begin with one.
+    /// The scheduler that `words` name together. Each word may be parts joined by `+`, and may
+    /// begin with `+`.
     ///
     /// # Errors
-    /// Two bases, and what [`Scheduler::parse`] refuses.
+    /// Two bases are named, or [`Scheduler::parse`] refuses the name.
     pub fn choose<'a>(
         words: impl IntoIterator<Item = &'a str>,
         onto: Onto<'_>,
@@ -54,11 +55,11 @@ impl Scheduler {
         given.on(&kept.collect::<Vec<_>>().join("+"))
     }
 
-    /// The schedulers of a comparison: the first is over the newest base, the others over the
-    /// first, where they name no base.
+    /// The schedulers of a comparison. If they name no base, the first is on the newest base and
+    /// the others add to the first.
     ///
     /// # Errors
-    /// As [`Scheduler::choose`], of the first that is wrong.
+    /// As [`Scheduler::choose`], for the first name that is wrong.
     pub fn choose_all<'a>(
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<Self>, BadScheduler> {
@@ -93,7 +94,7 @@ impl<'a> Words<'a> {
         let (bases, features): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_release(part));
         let base = match bases[..] {
             [] => None,
-            // The newest one has a name of its own, which is compared with others.
+            // `linux-latest` becomes the name of the newest base, which is compared with `stated`.
             [base] => Some(Base::named(base).map_or(base, |known| known.name)),
             [first, second, ..] => {
                 return Err(BadScheduler::TwoBases {
@@ -103,7 +104,7 @@ impl<'a> Words<'a> {
                 });
             }
         };
-        // Beside a base it can only be meant as a feature, which `parse` says.
+        // With a base, an unknown word can only be meant as a feature: `parse` says so.
         let stranger = |part: &&&str| !FEATURES.iter().any(|f| f.name == feature_of(part));
         if base.is_none()
             && let Some(stranger) = features.iter().find(stranger)
@@ -122,13 +123,13 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// The features over a base, or a base with others.
+    /// The features added to a base, or to a base with other features.
     fn on(&self, base: &str) -> Result<Scheduler, BadScheduler> {
         let parts: Vec<&str> = [base].into_iter().chain(self.features.clone()).collect();
         Scheduler::parse(&parts.join("+"))
     }
 
-    /// Of a base that does not go with the features, what the newest says.
+    /// The newest base that takes the features. If none does, the error is that of the newest base.
     fn on_newest(&self) -> Result<Scheduler, BadScheduler> {
         let mut newest_first = BASES.iter().rev().map(|base| self.on(base.name));
         let newest = newest_first.next().expect("there are bases");
@@ -149,7 +150,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The feature that a part names, without what it is told.
+/// The feature that a part names, without its tunables.
 fn feature_of(part: &str) -> &str {
     part.split([':', '=']).next().unwrap_or_default().trim()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! One machine as the policy sees it, and the question which CPU.
+//! One machine as the policy sees it, and the decision on which CPU a task runs.
 
 use crate::abi::{
     Answer, Cpu, Ctx, Group, Llc, Mask, Note, Notes, Params, PerfDomain, Root, Scratch, Task,
@@ -13,9 +13,10 @@ use std::ops::Deref;
 
 /// The views of one machine. The simulator, or a replay, keeps them up to date in place.
 ///
-/// The fields that change while a machine runs are public and may hold any values: nonsense in a
-/// view gives a senseless answer, and no fault. The [`Shape`] leads from one view to another. It is
-/// checked once, when the core is made, and is read-only afterwards (`core.places`, `core.domains`).
+/// The fields that change while a machine runs are public and may have any values: a wrong value
+/// in a view gives a wrong answer, but no fault. The [`Shape`] has the indices by which views refer
+/// to each other. It is checked once, when the core is made, and is read-only afterwards
+/// (`core.places`, `core.domains`).
 #[derive(Debug)]
 #[repr(C)]
 pub struct Core<S: Store = Checked> {
@@ -59,7 +60,7 @@ pub fn nr_idle_scan(util: u64, weight: u32, imbalance_pct: u32) -> u32 {
     unsafe { (table().nr_idle_scan)(util, weight, imbalance_pct) }
 }
 
-/// The reason of a question.
+/// The reason of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A sleeping task wakes.
@@ -81,7 +82,7 @@ pub struct Waker<'a> {
     pub sync: bool,
 }
 
-/// One question: on which CPU does this task run?
+/// The input of one decision: on which CPU does this task run?
 #[derive(Debug)]
 pub struct Wakeup<'a> {
     /// The wakee. Its `prev_cpu` is the CPU on which it ran last.
@@ -99,7 +100,7 @@ pub struct Wakeup<'a> {
 }
 
 impl Core {
-    /// Idle CPUs and blank caches of this shape, which is sound.
+    /// A core with these CPUs and caches. `shape` is sound.
     pub(crate) fn new(shape: Shape, cpus: Box<[Cpu]>, llcs: Box<[Llc]>, params: Params) -> Self {
         debug_assert_eq!(cpus.len(), shape.places.len());
         Core {
@@ -111,7 +112,7 @@ impl Core {
         }
     }
 
-    /// The same in arrays of another kind.
+    /// This core in arrays of another kind.
     ///
     /// # Safety
     /// As [`Store::of`].
@@ -130,10 +131,11 @@ impl Core {
 }
 
 impl<S: Store> Core<S> {
-    /// Takes over domains and caches that were built anew, of the same CPUs.
+    /// Replaces domains and caches by those of `new`, which were rebuilt for the same CPUs. The
+    /// energy model stays.
     ///
     /// # Panics
-    /// If they are of another number of CPUs.
+    /// If `new` has another number of CPUs.
     pub fn rebuilt(&mut self, new: Core<S>) {
         assert_eq!(new.shape.places.len(), self.shape.places.len(), "CPUs");
         let perf = std::mem::take(&mut self.shape.perf);
@@ -141,30 +143,30 @@ impl<S: Store> Core<S> {
         self.llcs = new.llcs;
     }
 
-    /// Gives it this energy model, none if it is empty; returns the one it had.
+    /// Sets the energy model (empty: none), and returns the one before.
     ///
     /// # Errors
-    /// The first number that would lead it astray. Then it keeps what it had.
+    /// The first number that is out of bounds. Then the energy model stays.
     pub fn set_perf(&mut self, perf: Vec<PerfDomain>) -> Result<Vec<PerfDomain>, Unsound> {
         check_perf(&perf, self.shape.places.len())?;
         Ok(std::mem::replace(&mut self.shape.perf, perf))
     }
 
-    /// Capacity of a group: the sum of its CPUs', the smallest and the biggest of them.
+    /// Sets the capacity of a group: the sum over its CPUs, the smallest and the biggest of them.
     pub fn set_group_capacity(&mut self, group: usize, sum: u32, least: u32, most: u32) {
         let group = &mut self.shape.groups[group];
         (group.capacity, group.min_capacity, group.max_capacity) = (sum, least, most);
     }
 
-    /// A lower level failed because of affinity (0 or 1).
+    /// Sets whether balancing at a lower level failed because of affinity (0 or 1).
     pub fn set_group_imbalance(&mut self, group: usize, imbalance: u32) {
         self.shape.groups[group].imbalance = imbalance;
     }
 
-    /// What changes of groups, as it is of `other`, which has the same groups.
+    /// Copies the changing fields of all groups from `other`, which has the same groups.
     ///
     /// # Panics
-    /// If it has not as many.
+    /// If `other` has another number of groups.
     pub fn copy_group_states(&mut self, other: &Core<impl Store>) {
         assert_eq!(self.groups.len(), other.groups.len(), "groups");
         for (own, other) in self.shape.groups.iter_mut().zip(other.groups.iter()) {
@@ -177,15 +179,15 @@ impl<S: Store> Core<S> {
         }
     }
 
-    /// Flags (see [`domain_flag`]), `imbalance_pct` and `imb_numa_nr` of a domain.
+    /// Sets flags (see [`domain_flag`]), `imbalance_pct` and `imb_numa_nr` of a domain.
     pub fn set_domain(&mut self, domain: usize, flags: u32, imbalance_pct: u32, imb_numa_nr: u32) {
         let domain = &mut self.shape.domains[domain];
         (domain.flags, domain.imbalance_pct, domain.imb_numa_nr) =
             (flags, imbalance_pct, imb_numa_nr);
     }
 
-    /// What the kernel's static keys say of the machine (each 0 or 1): some core has threads, CPUs
-    /// differ in capacity, some cache consists of clusters.
+    /// Sets the facts that the kernel keeps as static keys (each 0 or 1): some core has threads,
+    /// CPUs differ in capacity, some cache consists of clusters.
     pub fn set_keys(&mut self, smt: u32, asym: u32, cluster: u32) {
         let topology = &mut self.shape.topology;
         (topology.smt, topology.asym, topology.cluster) = (smt, asym, cluster);
@@ -194,8 +196,8 @@ impl<S: Store> Core<S> {
     /// Chooses a CPU of the machine. Takes O(CPUs looked at), and allocates nothing.
     ///
     /// # Panics
-    /// The waking or the previous CPU is not a CPU of the machine; or the number of views of CPUs or
-    /// caches is not that of the machine.
+    /// The waking or the previous CPU is not a CPU of the machine, or the number of CPU or cache
+    /// views is not that of the machine.
     #[inline]
     pub fn select(&mut self, wakeup: Wakeup<'_>) -> Answer {
         self.ask(wakeup, std::ptr::null_mut())
@@ -261,10 +263,10 @@ impl<S: Store> Core<S> {
             root: self.root,
         };
         // SAFETY: every pointer is valid and, where written through, exclusively borrowed for the
-        // call. The core looks things up by the numbers of the shape, which are within it
-        // (`Shape`), by the two CPUs asserted above, and by others that it compares to the number
-        // of CPUs itself (recent CPU, buddy). It writes all of the answer, and its working memory
-        // before it reads that.
+        // call. The core's indices are those of the shape, which are within bounds (`Shape`), the
+        // two CPUs asserted above, and others that it compares to the number of CPUs itself (recent
+        // CPU, buddy). It writes the whole answer, and it reads no working memory that it has not
+        // written.
         unsafe {
             (table_of(&self.params).select)(&mut ctx);
             answer.assume_init()

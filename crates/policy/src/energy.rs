@@ -26,7 +26,7 @@ pub enum BadEnergyModel {
          point to point, and power must not be 0"
     )]
     Point {
-        /// Which.
+        /// Its index, from 0.
         index: usize,
         /// Its frequency.
         frequency_khz: u32,
@@ -35,8 +35,8 @@ pub enum BadEnergyModel {
     },
 }
 
-/// The performance domain of the CPUs `span`, whose capacity at the top frequency is `capacity`
-/// (1..=1024), as the kernel with these rules has it.
+/// The performance domain of the CPUs `span`, as a kernel with these rules computes it. `capacity`:
+/// their capacity at the top frequency, 1..=1024.
 ///
 /// # Errors
 /// If the points are not what the kernel accepts.
@@ -55,7 +55,7 @@ pub fn perf_domain(
         state.performance = performance as u32;
         state.frequency = point.frequency_khz;
         state.cost = cost(params, point, top, performance.max(1));
-        // A slower point that costs no less than a faster one is never worth it.
+        // A point that costs at least as much as a faster one is inefficient.
         if state.cost >= least {
             state.flags = state_flag::INEFFICIENT;
         } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The features: placement policies that can be added to a base, what each can
-//! be told, what it changes in the base's rules, and on which base it means what.
+//! The features: placement policies that can be added to a base, with their tunables, their
+//! changes to the base's rules, and their meaning on each base.
 
 use crate::abi::{Params, rule};
 use crate::bases::{Base, Release};
@@ -14,19 +14,21 @@ pub struct Feature {
     pub summary: &'static str,
     /// The publication.
     pub source: &'static str,
-    /// The steps that only it has, names of [`crate::STEPS`]. Without any, it changes what the base's steps take.
+    /// The steps that only it has, names of [`crate::STEPS`]. A feature without any changes which
+    /// CPUs the base's steps take.
     pub steps: &'static [&'static str],
-    /// What it can be told. `FEATURE=VALUE` sets the first.
+    /// Its tunables. `FEATURE=VALUE` sets the first.
     pub tunables: &'static [Tunable],
-    /// The bases that cannot have it: up to and including the release; why. The oldest first.
+    /// The bases that cannot have it: those up to and including the release, and why. The oldest
+    /// first.
     pub(crate) not: &'static [(Release, &'static str)],
     /// The first release that has it, if it was merged.
     pub(crate) merged: Option<Release>,
-    /// What machine and load must have for it to act at all.
+    /// The property of machine or load without which it does nothing.
     pub needs: Needs,
     pub(crate) bit: u64,
-    /// Changes the base's rules. An error says why the options do not go together, or not with
-    /// this base.
+    /// Changes the base's rules. An error says why the options exclude each other, or cannot be set
+    /// on this base.
     pub(crate) apply: fn(&mut Params, &Options) -> Result<(), &'static str>,
 }
 
@@ -47,20 +49,20 @@ impl Feature {
 pub enum On {
     /// The base lacks it.
     New,
-    /// The base has it since this release: only options change something.
+    /// The base has it since this release: only its tunables change something.
     Merged(Release),
-    /// It cannot be had there; why.
+    /// It cannot be added to the base, and why.
     Not(&'static str),
 }
 
-/// What machine and load must have for a feature to act: without it a run is the base's.
+/// The property of machine or load that a feature needs. Without it a run is that of the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// Wakeups.
     Wakeups,
     /// CPUs that differ in capacity.
     Asymmetry,
-    /// A level whose groups can be power gated each for itself.
+    /// A level each of whose groups can be power gated alone.
     PowerGating,
     /// Tasks under `SCHED_IDLE`.
     SchedIdle,
@@ -83,7 +85,7 @@ impl Needs {
     }
 }
 
-/// Something a feature can be told, as `FEATURE:NAME=VALUE`.
+/// A tunable of a feature, set as `FEATURE:NAME=VALUE`.
 #[derive(Debug)]
 pub struct Tunable {
     /// The name that users type after `:`.
@@ -92,7 +94,7 @@ pub struct Tunable {
     pub summary: &'static str,
     /// The values that it may have.
     pub values: Values,
-    /// Its value if it is not named, in words or as users type it.
+    /// Its default, in words or as users type it.
     pub default: &'static str,
 }
 
@@ -103,12 +105,12 @@ pub enum Values {
     Flag,
     /// A whole number in these bounds.
     Number(u32, u32),
-    /// One of these words; its value is its place among them.
+    /// One of these words; the value is the index of the word.
     Word(&'static [&'static str]),
 }
 
 impl Values {
-    /// What is expected, for messages and help.
+    /// The valid values in words, for messages and help.
     pub fn expected(self) -> String {
         match self {
             Values::Flag => "on or off".to_owned(),
@@ -136,7 +138,7 @@ impl Values {
         }
     }
 
-    /// As typed.
+    /// The value as users type it.
     pub(crate) fn text(self, value: u32) -> String {
         match self {
             Values::Flag => ["off", "on"][usize::from(value != 0)].to_owned(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The placement core: the C headers of `policy/`, compiled for the host, and their Rust face.
+//! The placement core: the C headers of `policy/`, compiled for the host, and their Rust interface.
 //!
 //! The core answers one question: on which CPU does a waking task run? A [`Core`] holds the views of
 //! one machine (its CPUs, caches and domains); [`Core::select`] takes a [`Wakeup`] and returns an
@@ -9,7 +9,7 @@
 //!
 //! | part | holds |
 //! |---|---|
-//! | [`Core`], [`Wakeup`], [`Answer`] | one machine, one question, one answer |
+//! | [`Core`], [`Wakeup`], [`Answer`] | one machine, one decision, its result |
 //! | [`abi`] | the structures of `policy/abi.h` and `policy/params.h` in Rust |
 //! | [`scheduler`] | base kernels, features, and the grammar of their names |
 //! | [`topology`] | builds a [`Core`] from a description of a machine |

@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where feature pack packs: the buddy of each CPU, and where full mode looks for
-//! another one, from the scheduling domains and what of them can be power gated
+//! The buddy of each CPU for feature pack, and where full mode searches for another one.
+//!
+//! Both follow from the scheduling domains and from which of their groups can be power gated
 //! ("sched: packing small tasks" v4, April 2013; leaders: v5, October 2013).
 //!
 //! The power of a group is the capacity of its CPUs. Kernels of 2013 compared
-//! `cpu_power`, which is another scale for the same order of CPUs.
+//! `cpu_power`, which has another scale but the same order of CPUs.
 
 use crate::abi::{Cpu, Domain, Group, NONE, Params, Place, Share, domain_flag, rule, table_of};
 use crate::core::Core;
 use crate::shape::Shape;
 use crate::store::Store;
 
-/// Where full packing looks for the buddy of a CPU.
+/// Where full packing searches for the buddy of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
-    /// First of the CPUs that can only be gated together with this one; they follow it.
+    /// First of the CPUs that can only be gated together with this one; the others follow it.
     pub leader: u32,
     /// Level of the domain whose activity counts; [`NONE`] if nothing can be gated.
     pub level: u32,
-    /// The group of it that is filled first: the least power a CPU.
+    /// The group of that domain that is filled first: the one with the least power per CPU.
     pub group: u32,
 }
 
-/// The machine as far as packing goes.
+/// The views of a machine that packing needs.
 pub(crate) struct View<'a> {
     pub places: &'a [Place],
     pub domains: &'a [Domain],
     pub groups: &'a [Group],
 }
 
-/// The groups of a domain but one, in ring order from it.
+/// All groups of a domain except `own`, in ring order from it.
 pub fn other_groups(domain: &Domain, own: u32) -> impl Iterator<Item = usize> {
     let (first, end) = (domain.first_group, domain.first_group + domain.nr_groups);
     (own + 1..end).chain(first..own).map(|group| group as usize)
 }
 
 impl View<'_> {
-    /// Domains of `cpu` from the bottom whose groups can only be gated together.
+    /// How many domains of `cpu`, from the lowest on, have groups that can only be gated together.
     fn gated_together(&self, cpu: usize) -> usize {
         let place = &self.places[cpu];
         let chain = &place.domain[..place.nr_domains as usize];
@@ -45,9 +46,10 @@ impl View<'_> {
             .count()
     }
 
-    /// The CPU to pack on, found from the lowest domain whose groups can be gated
-    /// each for itself upward: first CPU of the group of the least power a CPU, of
-    /// equals the lowest; the first that is not this one. With level and group.
+    /// The CPU to pack on, with its level and group. The search goes upward from the lowest domain
+    /// whose groups can be gated alone, and ends at the first domain that gives another CPU than
+    /// this one. A domain gives the first CPU of the group with the least power per CPU, of equals
+    /// of the lowest group.
     fn buddy(&self, cpu: usize) -> Option<(u32, Search)> {
         let place = &self.places[cpu];
         let leader = match self.gated_together(cpu) {
@@ -77,7 +79,7 @@ impl View<'_> {
         found
     }
 
-    /// The group of the least power a CPU, and the CPU that stands for it.
+    /// The group with the least power per CPU, and the CPU that stands for it.
     fn cheapest(&self, domain: &Domain, own: u32, cpu: u32) -> (u32, u32) {
         let (mut best, mut id) = (own, cpu);
         for other in other_groups(domain, own) {
@@ -101,7 +103,7 @@ impl View<'_> {
     }
 }
 
-/// Where each CPU's buddy is looked for in full mode.
+/// Where full mode searches for the buddy of each CPU.
 pub fn searches(shape: &Shape<impl Store>) -> Vec<Search> {
     let view = View {
         places: &shape.places,
@@ -118,7 +120,7 @@ pub fn searches(shape: &Shape<impl Store>) -> Vec<Search> {
         .collect()
 }
 
-/// How long `cpu` had tasks, by the signals that the scheduler packs by.
+/// The share of time in which `cpu` had tasks, by the signals that the scheduler uses for packing.
 pub fn share(k: &Params, cpu: &Cpu) -> Share {
     let mut share = Share::default();
     // SAFETY: valid, and exclusively borrowed where written.
@@ -137,19 +139,20 @@ fn members(core: &Shape<impl Store>, group: usize) -> impl Iterator<Item = usize
     single.into_iter().chain(span).map(|cpu| cpu as usize)
 }
 
-/// How full packing follows what CPUs do.
+/// Full packing: buddies that follow the activity of CPUs.
 pub struct Follow<'a, S: Store, Available: Fn(usize) -> u64> {
     /// The machine with the signals of its CPUs.
     pub core: &'a Core<S>,
-    /// Of each CPU, from [`searches`].
+    /// One of each CPU, from [`searches`].
     pub searches: &'a [Search],
-    /// Capacity of a CPU that real-time tasks leave, taking part or not (`power_available`).
+    /// Capacity that real-time tasks leave of a CPU, whether it takes part or not
+    /// (`power_available`).
     pub available: Available,
 }
 
 impl<S: Store, Available: Fn(usize) -> u64> Follow<'_, S, Available> {
-    /// How much of its capacity `cpu` has used lately; all of it, and one more if
-    /// tasks wait, if it never idled (docs/policies/pack.md, a).
+    /// How much of its capacity `cpu` has used lately. If it was never idle, that is all of it,
+    /// plus 1 if tasks wait (docs/policies/pack.md, a).
     pub fn activity(&self, cpu: usize) -> u64 {
         let view = &self.core.cpus[cpu];
         let Share { part, whole } = share(&self.core.params, view);
@@ -161,10 +164,10 @@ impl<S: Store, Available: Fn(usize) -> u64> Follow<'_, S, Available> {
         }
     }
 
-    /// The buddy that `cpu` is to have now (`update_packing_buddy`; docs/policies/pack.md, b):
-    /// CPUs are taken in the order of their groups, the least power a CPU first, until their
-    /// capacity covers the domain's activity; `cpu` itself if it is among them, else the last
-    /// of them.
+    /// The buddy that `cpu` gets now (`update_packing_buddy`; docs/policies/pack.md, b). CPUs are
+    /// taken in the order of their groups, beginning with the least power per CPU, until their
+    /// capacity covers the domain's activity. If `cpu` is one of them it is its own buddy, else the
+    /// last of them is.
     pub fn buddy(&self, cpu: usize) -> u32 {
         let level = self.searches[cpu].level;
         let activity = match level {
@@ -178,7 +181,7 @@ impl<S: Store, Available: Fn(usize) -> u64> Follow<'_, S, Available> {
         self.covering(cpu, activity)
     }
 
-    /// The same for an activity of the domain, in capacity.
+    /// The same for a given activity of the domain, in units of capacity.
     pub fn covering(&self, cpu: usize, activity: u64) -> u32 {
         let search = self.searches[cpu];
         let leader = search.leader as usize;
@@ -213,7 +216,7 @@ impl<S: Store, Available: Fn(usize) -> u64> Follow<'_, S, Available> {
         kept
     }
 
-    /// The CPU of `group` with which `need` is covered; `cpu` if that comes first.
+    /// The CPU of `group` whose capacity completes `need`, or `cpu` if that comes before it.
     fn last_needed(&self, group: usize, cpu: usize, mut need: u64) -> u32 {
         let mut last = cpu;
         for member in members(self.core, group) {
@@ -227,7 +230,7 @@ impl<S: Store, Available: Fn(usize) -> u64> Follow<'_, S, Available> {
     }
 }
 
-/// Does this CPU take part in packing: is it its own buddy, or without one?
+/// Does this CPU take part in packing: is it its own buddy, or has it none?
 pub fn takes_part(cpu: usize, view: &Cpu) -> bool {
     view.buddy == cpu as u32 || view.buddy == NONE
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tasks that come, run and go do to a CPU's view (`policy/runqueue.h`).
-//! Where a function returns a bool, it says that the queue's utilization may
-//! have changed, which is when the kernel calls the frequency governor.
+//! Updates a CPU's view when tasks are enqueued, run and leave (`policy/runqueue.h`).
+//! Functions that return a bool return true if the queue's utilization may have changed,
+//! which is when the kernel calls the frequency governor.
 
 use crate::abi::{Cpu, Params, Task, table, table_of};
 
 /// Brings the CPU's clocks to `now` ns.
 #[inline]
 pub fn clock(cpu: &mut Cpu, now: u64) {
-    // SAFETY: exclusively borrowed; so in the functions below.
+    // SAFETY: the view is exclusively borrowed, here and in the functions below.
     unsafe { (table().update_rq_clock)(cpu, now) }
 }
 
@@ -86,7 +86,7 @@ pub fn delay(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     unsafe { (table_of(k).set_delayed)(k, cpu, task) != 0 }
 }
 
-/// A task that sleeps on the queue was woken: it goes on where it is.
+/// A task that sleeps on the queue was woken: it stays on this queue and is runnable again.
 #[inline]
 pub fn requeue(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
     // SAFETY: as above.
@@ -114,7 +114,7 @@ pub fn refresh(k: &Params, cpu: &mut Cpu, curr_fair: bool) -> bool {
     unsafe { (table_of(k).update_cfs_rq_load_avg)(k, cpu, curr_fair.into()) != 0 }
 }
 
-/// A sleeper leaves its old queue `cpu`, to be attached where it wakes.
+/// A sleeper leaves its old queue `cpu`; it is attached to the queue on which it wakes.
 #[inline]
 pub fn remove(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
@@ -143,7 +143,8 @@ pub fn util_est(k: &Params, task: &Task) -> u32 {
     unsafe { (table_of(k).task_util_est)(k, task) }
 }
 
-/// Adds a task's signals to a queue, in whose time they go on (`attach_entity_load_avg`).
+/// Adds a task's signals to a queue; from then on they follow its PELT clock
+/// (`attach_entity_load_avg`).
 #[inline]
 pub fn attach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
@@ -157,8 +158,8 @@ pub fn detach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     unsafe { (table_of(k).detach_entity_load_avg)(k, cpu, task) }
 }
 
-/// Gives a task of this queue another weight (`reweight_entity`); the caller
-/// keeps [`Cpu::weight`] if the task is queued.
+/// Gives a task of this queue another weight (`reweight_entity`). If the task is queued, the
+/// caller updates [`Cpu::weight`].
 #[inline]
 pub fn reweight(k: &Params, cpu: &mut Cpu, task: &mut Task, weight: u32) {
     // SAFETY: as above.
@@ -172,31 +173,31 @@ pub fn est_enqueue(k: &Params, cpu: &mut Cpu, task: &Task) {
     unsafe { (table_of(k).util_est_enqueue)(k, cpu, task) }
 }
 
-/// A task's estimate no longer counts; if it sleeps it is made anew from its
-/// averages (`util_est_dequeue`, `util_est_update`).
+/// A task's estimate no longer counts on its queue. If the task sleeps, the estimate is
+/// recomputed from its averages (`util_est_dequeue`, `util_est_update`).
 #[inline]
 pub fn est_dequeue(k: &Params, cpu: &mut Cpu, task: &mut Task, sleeps: bool) {
     // SAFETY: as above.
     unsafe { (table_of(k).util_est_dequeue)(k, cpu, task, sleeps.into()) }
 }
 
-/// With `uclamp-sum`, after [`enqueue`] and all else that happens when a task joins: from now
-/// on it counts as its clamps say.
+/// With `uclamp-sum`, the last step when a task joins, after [`enqueue`]: from now on it counts
+/// as its clamps say. True: the governor must be called again.
 #[inline]
 pub fn clamped_joined(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
     unsafe { (table_of(k).clamped_task_joined)(k, cpu, task) != 0 }
 }
 
-/// With `uclamp-sum`: a queued task has other clamps now.
+/// With `uclamp-sum`: the clamps of a queued task have changed.
 #[inline]
 pub fn clamps_changed(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
     unsafe { (table_of(k).clamps_changed)(k, cpu, task) != 0 }
 }
 
-/// With `uclamp-sum`: clamped utilization of a CPU; `boost`: the time that tasks waited counts
-/// where a frequency is chosen so.
+/// With `uclamp-sum`: clamped utilization of a CPU. `boost`: waiting time of tasks counts too, on
+/// bases that choose frequencies by it.
 #[inline]
 pub fn cpu_util_clamped(k: &Params, cpu: &Cpu, boost: bool) -> u32 {
     // SAFETY: as above.

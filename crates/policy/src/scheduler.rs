@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Schedulers by their whole name: a base kernel plus features and what they are told,
-//! `linux-5.5+asym-capacity`, `linux-6.5+bias-prev:spare=128+sched-idle`.
+//! Schedulers and their names: a base kernel plus features with their tunables, such as
+//! `linux-5.5+asym-capacity` or `linux-6.5+bias-prev:spare=128+sched-idle`.
 //!
-//! The name is a label. It keeps every value that was named, also one that is the default. The rules
+//! The name is only a label. It keeps every value that was named, even a default. The rules
 //! ([`Scheduler::params`]) decide.
 
 use crate::STEPS;
@@ -18,8 +18,8 @@ pub use crate::features::{FEATURES, Feature, Needs, On, Tunable, Values};
 /// A scheduler: its name, and the rules that the core reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheduler {
-    /// Label: base, then features in table order, each with the tunables that were named, those at
-    /// their default too.
+    /// Label: the base, then the features in table order, each with the tunables that were named,
+    /// even at their default.
     pub name: String,
     /// The rules, features and tunables that the core reads.
     pub params: Params,
@@ -38,7 +38,7 @@ pub enum BadScheduler {
         /// Nearest names.
         hint: String,
     },
-    /// Neither.
+    /// Neither a base nor a feature has this name.
     #[error(
         "there is no base and no feature '{name}'{}; {hint}",
         within(given, name)
@@ -61,14 +61,14 @@ pub enum BadScheduler {
         /// The other.
         second: String,
     },
-    /// A base beside the one that is stated.
+    /// A base other than the one that `--base` states.
     #[error("'{given}' has the base {base}, and --base says {stated}: leave out one of them")]
     OtherBase {
         /// As typed.
         given: String,
         /// Its base.
         base: String,
-        /// What is stated.
+        /// The base that `--base` states.
         stated: String,
     },
     /// No such feature.
@@ -93,7 +93,7 @@ pub enum BadScheduler {
         /// Nearest names.
         hint: String,
     },
-    /// The tunable cannot be that.
+    /// The tunable cannot have this value.
     #[error("scheduler '{given}': {feature}:{tunable} is {found}, expected {expected}")]
     BadValue {
         /// As typed.
@@ -104,7 +104,7 @@ pub enum BadScheduler {
         tunable: String,
         /// What was found.
         found: String,
-        /// What it may be.
+        /// The valid values.
         expected: String,
     },
     /// Named twice.
@@ -115,7 +115,7 @@ pub enum BadScheduler {
         /// The feature or tunable.
         name: String,
     },
-    /// The feature does not go with the base.
+    /// The feature cannot be added to the base.
     #[error(
         "scheduler '{given}': '{feature}' does not go with {base}: {why}; it goes with {bases}"
     )]
@@ -128,22 +128,22 @@ pub enum BadScheduler {
         base: String,
         /// Why not.
         why: String,
-        /// Where it goes.
+        /// The bases to which it can be added.
         bases: String,
     },
-    /// Tunables that exclude each other, here or everywhere.
+    /// Tunables that exclude each other, on this base or on every base.
     #[error("scheduler '{given}': {feature}: {why}")]
     Conflict {
         /// As typed.
         given: String,
         /// The feature.
         feature: String,
-        /// Why, and what would do.
+        /// Why, and what to name instead.
         why: String,
     },
 }
 
-/// Where a word is from, if not all that was typed.
+/// The whole text in which a word was typed, unless the word is all of it.
 fn within(given: &str, name: &str) -> String {
     match given.trim_start_matches('+') == name {
         true => String::new(),
@@ -151,8 +151,8 @@ fn within(given: &str, name: &str) -> String {
     }
 }
 
-/// "did you mean" with the nearest names first, then all of them. What begins alike
-/// comes first; then the last.
+/// "did you mean" with the nearest name, then all names, the nearest first. Names with the
+/// longest common beginning are nearest, then the most similar; of equals the last.
 pub(crate) fn hint(given: &str, names: impl DoubleEndedIterator<Item = &'static str>) -> String {
     let likeness = |name: &str| {
         let pairs = given.bytes().zip(name.bytes());
@@ -270,7 +270,7 @@ impl<'a> Given<'a> {
         })
     }
 
-    /// Canonical: what was named in table order.
+    /// Canonical name: the tunables that were named, in table order.
     fn name(&self) -> String {
         let mut name = self.feature.name.to_owned();
         for tunable in self.feature.tunables {
@@ -289,11 +289,11 @@ impl<'a> Given<'a> {
 
 impl Scheduler {
     /// Parses a whole name, `BASE[+FEATURE[=VALUE][:TUNABLE[=VALUE]]…]…`. The order of features does
-    /// not matter. `linux-latest` is the newest base, whose name the scheduler then has. What users
-    /// type is for [`Scheduler::choose`].
+    /// not matter. `linux-latest` means the newest base; the scheduler has the name of that base.
+    /// [`Scheduler::choose`] reads what users type.
     ///
     /// # Errors
-    /// A part is unknown, is named twice, or does not go with the base. The message lists what is
+    /// A part is unknown, is named twice, or cannot be added to the base. The message lists what is
     /// valid.
     pub fn parse(given: &str) -> Result<Self, BadScheduler> {
         let mut parts = given.split('+').map(str::trim);
@@ -324,11 +324,11 @@ impl Scheduler {
         Ok(Scheduler { name, params })
     }
 
-    /// True if both have the same base and the same rules, also under different labels. At one seed
-    /// their runs are then the same run, with one hash.
+    /// True if both have the same base and the same rules, even if their labels differ. With the
+    /// same seed their runs are then the same run, with one hash.
     pub fn is_same_run(&self, other: &Scheduler) -> bool {
         let rules = |scheduler: &Scheduler| Params {
-            // Which features were named, not what they changed.
+            // This says which features were named, not what they changed.
             features: 0,
             ..scheduler.params
         };
@@ -351,15 +351,15 @@ impl Scheduler {
         Scheduler::parse(&kept.join("+")).expect("features do not need each other")
     }
 
-    /// The feature that owns the step with this index in [`crate::STEPS`]. `None`: the step is one of
-    /// the base. A base also owns the steps of features that were merged before it.
+    /// The feature that owns the step with this index in [`crate::STEPS`]. `None`: the base owns
+    /// it. A base also owns the steps of features that were merged before it.
     pub fn owner(&self, step: u32) -> Option<&'static Feature> {
         let name = STEPS.get(step as usize)?.0;
         let (base, features) = self.parts();
         (features.into_iter()).find(|f| f.steps.contains(&name) && f.meaning(base) == On::New)
     }
 
-    /// The base it stands on, and its features in table order.
+    /// Its base, and its features in table order.
     pub fn parts(&self) -> (&'static Base, Vec<&'static Feature>) {
         let base = self.name.split('+').next().unwrap_or_default();
         let base = BASES.iter().find(|known| known.name == base);

@@ -6,10 +6,13 @@
 //! `imbalance_pct`, `asym_cpu_capacity_level()` (5.5) or
 //! `asym_cpu_capacity_classify()` (5.14), `cpu_attach_domain()` for levels that
 //! add nothing, `update_top_cache_domain()`, `adjust_numa_imbalance()` (5.18).
-//! What differs between kernels is in [`Params`]. Groups stand in CPU
-//! order; the kernel's ring starts at the CPU's own group, so whoever walks them
-//! starts at [`Place::group`] and wraps. One difference: a NUMA level that spans no more than its child goes,
-//! which Linux does since 5.10.
+//! [`Params`] has the differences between kernels.
+//!
+//! Groups are in CPU order. The kernel's ring starts at the CPU's own group, so a walk starts at
+//! [`Place::group`] and wraps.
+//!
+//! One difference: a NUMA level that spans no more than its child is dropped for every base; Linux
+//! does so since 5.10.
 
 use crate::abi::{
     Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, Mask, NONE, Params,
@@ -66,7 +69,7 @@ pub struct Level {
     pub kind: LevelKind,
     /// The span of each CPU; spans of NUMA levels may overlap.
     pub spans: Vec<Mask>,
-    /// Its groups can be power gated each for itself (without `SD_SHARE_POWERDOMAIN`).
+    /// Each of its groups can be power gated alone (without `SD_SHARE_POWERDOMAIN`).
     pub gated: bool,
     /// Its CPUs have priorities, which balancing follows (`SD_ASYM_PACKING`).
     pub ranked: bool,
@@ -75,10 +78,10 @@ pub struct Level {
 /// Why no views can be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTopology {
-    /// More than a mask holds, or none.
+    /// The number of CPUs is 0, or more than a mask holds.
     #[error("found {0} CPUs, expected 1 to {MAX_CPUS}")]
     Cpus(usize),
-    /// A CPU without capacity, or with more than the biggest can have.
+    /// The capacity of a CPU is 0, or more than the biggest CPU's 1024.
     #[error("CPU {cpu} has capacity {capacity}, expected 1 to 1024")]
     Capacity {
         /// The CPU.
@@ -86,7 +89,7 @@ pub enum BadTopology {
         /// What was given.
         capacity: u32,
     },
-    /// A level does not say a span for each CPU.
+    /// A level does not have one span for each CPU.
     #[error("level {level} ({kind:?}) has {found} spans, expected one for each of {expected} CPUs")]
     Spans {
         /// Index of the level.
@@ -98,7 +101,7 @@ pub enum BadTopology {
         /// Number of CPUs.
         expected: usize,
     },
-    /// A span without its own CPU or the CPUs of the level below, or with CPUs that do not exist.
+    /// A span lacks its own CPU or the CPUs of the level below, or has CPUs that do not exist.
     #[error(
         "level {level} ({kind:?}): the span of CPU {cpu} must hold that CPU, its span of the level below, \
          and only CPUs that exist"
@@ -114,7 +117,7 @@ pub enum BadTopology {
     /// More levels, domains or groups than the core holds.
     #[error("{what}: found {found}, expected at most {most}")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of thing: levels, domains, groups.
         what: &'static str,
         /// How many.
         found: usize,
@@ -145,7 +148,7 @@ impl Level {
         }
     }
 
-    /// The same, of which each group can be power gated for itself.
+    /// The same level, each of whose groups can be power gated alone.
     pub fn gated(self) -> Self {
         Level {
             gated: true,
@@ -190,8 +193,8 @@ pub fn build(machine: &Description, params: &Params) -> Result<Core, BadTopology
     build_online(machine, params, all)
 }
 
-/// Builds the views of an idle machine of which only these CPUs are online. The
-/// others are in no domain and share nothing (`partition_sched_domains()` with
+/// Builds the views of an idle machine in which only the CPUs `online` are online. The
+/// other CPUs are in no domain and share nothing (`partition_sched_domains()` with
 /// `cpu_active_mask`).
 ///
 /// # Errors
@@ -256,7 +259,7 @@ fn check(machine: &Description) -> Result<(), BadTopology> {
 struct Builder<'a> {
     machine: &'a Description,
     params: &'a Params,
-    /// CPUs that there are domains of.
+    /// The CPUs for which domains are built.
     online: Mask,
     domains: Vec<Domain>,
     /// Domains of each CPU, small to large.
@@ -288,7 +291,8 @@ impl<'a> Builder<'a> {
         (self.machine.levels.iter()).filter(move |l| clusters || l.kind != LevelKind::Cluster)
     }
 
-    /// Lowest level from which everyone sees a CPU of the highest capacity, if capacities differ.
+    /// If capacities differ: the lowest level at which the span of every CPU has a CPU of the
+    /// highest capacity.
     fn asym_level(&self) -> Option<usize> {
         let cpus = &self.machine.cpus;
         let biggest = self.capacities().max()?;
@@ -309,7 +313,7 @@ impl<'a> Builder<'a> {
         asym
     }
 
-    /// All domains, with those that will turn out to add nothing.
+    /// Adds all domains, also those that `drop_degenerate` will remove.
     fn add_domains(&mut self) {
         let asym = self.asym_level();
         for (index, level) in self.levels().enumerate() {
@@ -345,7 +349,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// From 5.14 a domain of two capacities is asymmetric, and fully so if it shows all of them.
+    /// From 5.14 a domain with two or more capacities is asymmetric, and fully so if it has CPUs of
+    /// all capacities.
     fn mark_asymmetry(&mut self) {
         if self.params.asym_partial == 0 {
             return;
@@ -377,8 +382,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// How many tasks a node may run before they spread: an eighth of a node that is one cache,
-    /// else a task a cache.
+    /// Sets how many tasks a node may run before they spread: one for each cache, or an eighth of
+    /// the CPUs if the node has only one cache.
     fn set_numa_imbalance(&mut self) {
         for chain in &self.of_cpu {
             let shares = |d: &usize| self.domains[*d].flags & flag::SHARE_LLC != 0;
@@ -404,7 +409,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A domain of one CPU goes, and one that spans no more than its child.
+    /// Removes domains of one CPU, and those that span no more than their child.
     fn drop_degenerate(&mut self) {
         for chain in &mut self.of_cpu {
             let mut kept: Vec<usize> = Vec::with_capacity(chain.len());
@@ -422,7 +427,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Keeps the domains that are still someone's, in order of level and first CPU.
+    /// Removes domains that no CPU has any more. The others stay in order of level and first CPU.
     fn renumber(&mut self) {
         let mut used = vec![false; self.domains.len()];
         self.of_cpu.iter().flatten().for_each(|&d| used[d] = true);
@@ -439,7 +444,7 @@ impl<'a> Builder<'a> {
             .for_each(|d| *d = number[*d]);
     }
 
-    /// The domain of `cpu` that is a group of `parent`: its highest smaller one inside.
+    /// The domain of `cpu` that is a group of `parent`: the highest that is smaller and inside it.
     fn child_within(&self, cpu: u32, parent: usize) -> Option<usize> {
         let Domain { span, weight, .. } = self.domains[parent];
         (self.of_cpu[cpu as usize].iter().rev().copied())
@@ -478,7 +483,7 @@ impl<'a> Builder<'a> {
         group
     }
 
-    /// Index of the group of `domain` that holds `cpu`; of overlapping ones the first.
+    /// Index of the group of `domain` that holds `cpu`; if groups overlap, of the first.
     fn group_of(&self, domain: usize, cpu: u32) -> u32 {
         let d = &self.domains[domain];
         (d.first_group..d.first_group + d.nr_groups)
@@ -515,7 +520,7 @@ impl<'a> Builder<'a> {
         place
     }
 
-    /// The cluster that is a group of the LLC, if the LLC consists of clusters.
+    /// The cluster domain just below the LLC, if the LLC consists of clusters.
     fn cluster_below_llc<'c>(&self, chain: &'c [usize]) -> Option<&'c usize> {
         let llc = chain
             .iter()
@@ -534,7 +539,7 @@ impl<'a> Builder<'a> {
             .unwrap_or(cpu)
     }
 
-    /// Numbers the last-level caches in CPU order; a CPU without a cache domain is its own.
+    /// Numbers the last-level caches in CPU order; a CPU without a cache domain has one of its own.
     fn llcs(&mut self) -> (Vec<u32>, Vec<Llc>) {
         let mut of_cpu = Vec::with_capacity(self.of_cpu.len());
         let mut llcs: Vec<Llc> = Vec::new();
@@ -561,8 +566,8 @@ impl<'a> Builder<'a> {
         (of_cpu, llcs)
     }
 
-    /// From 7.2 the state of the searches belongs to the asymmetric domain, unless that is built
-    /// of nodes or is the cache itself.
+    /// From 7.2 the state of searches belongs to the asymmetric domain, unless that is a NUMA
+    /// domain or the LLC itself.
     fn share_by_asym(&self, places: &mut [Place], llcs: &mut Vec<Llc>) {
         let mut known: BTreeMap<u32, u32> = BTreeMap::new();
         for place in places {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The base kernels and their rules of placement, each as what changed since the one before.
+//! The base kernels and their rules of placement. Each lists the changes since the base before it.
 
 use super::{Base, Proof, Release};
 use crate::abi::{Params, rule};
@@ -162,8 +162,8 @@ const LINUX_5_4: Params = Params {
     ..Params::NONE
 };
 
-/// What 5.5 changed: load with the blocked tasks, fork by how full groups are, estimates that rise
-/// at once. Clamps count as they do from 5.6 on, which the published comparisons with 5.5 had.
+/// Changes of 5.5: load includes blocked tasks, fork goes by how full groups are, estimates rise
+/// at once. Clamps count as from 5.6 on, because the published comparisons with 5.5 had that.
 const LINUX_5_5: Params = Params {
     load: rule::LOAD_AVG,
     idlest: rule::IDLEST_CLASS,
@@ -175,7 +175,7 @@ const LINUX_5_5: Params = Params {
     ..LINUX_5_4
 };
 
-/// What changed up to 5.10, read in 5.10.262.
+/// Changes up to 5.10, read in 5.10.262.
 const LINUX_5_10: Params = Params {
     wake_cap: 0,
     sched_idle: rule::SCHED_IDLE_AVAIL,
@@ -200,7 +200,7 @@ const LINUX_5_10: Params = Params {
     ..LINUX_5_5
 };
 
-/// What changed up to 5.15, read in 5.15.215: SIS_UTIL and the fit by clamps came with updates.
+/// Changes up to 5.15, read in 5.15.215: stable updates added SIS_UTIL and the fit by clamps.
 const LINUX_5_15: Params = Params {
     eas: rule::EAS_SIXTEENTH_OF_SOME,
     performance: rule::PERFORMANCE_UTIL,
@@ -217,7 +217,7 @@ const LINUX_5_15: Params = Params {
     ..LINUX_5_10
 };
 
-/// What changed up to 6.1, read in 6.1.192.
+/// Changes up to 6.1, read in 6.1.192.
 const LINUX_6_1: Params = Params {
     eas: rule::EAS_DELTA,
     recent_by_prev: 0,
@@ -231,7 +231,7 @@ const LINUX_6_1: Params = Params {
     ..LINUX_5_15
 };
 
-/// What changed up to 6.5, read in 6.5.13 (fixes of 6.1.192 that it lacks included).
+/// Changes up to 6.5, read in 6.5.13; they also undo fixes of 6.1.192 that 6.5.13 lacks.
 const LINUX_6_5: Params = Params {
     util_boost: rule::BOOST_QUEUE,
     asym_from_next: 1,
@@ -240,7 +240,7 @@ const LINUX_6_5: Params = Params {
     ..LINUX_6_1
 };
 
-/// What changed up to 6.6, read in 6.6.87.
+/// Changes up to 6.6, read in 6.6.87.
 const LINUX_6_6: Params = Params {
     current_cpu: 1,
     asym_from_next: 0,
@@ -248,8 +248,8 @@ const LINUX_6_6: Params = Params {
     ..LINUX_6_5
 };
 
-/// What changed up to 6.8, read in 6.8.12 of Ubuntu (6.8.0-151): what Ubuntu 24.04 runs, which
-/// has fixes of 6.12.y that the last stable release has not.
+/// Changes up to 6.8, read in 6.8.12 of Ubuntu (6.8.0-151), the kernel of Ubuntu 24.04. It has
+/// fixes of 6.12.y that the last stable release of 6.8 lacks.
 const LINUX_6_8: Params = Params {
     util_boost: rule::BOOST_TASK,
     performance: rule::PERFORMANCE_CLAMPED,
@@ -261,7 +261,7 @@ const LINUX_6_8: Params = Params {
     ..LINUX_6_6
 };
 
-/// What changed up to 6.12, read in 6.12.118.
+/// Changes up to 6.12, read in 6.12.118.
 const LINUX_6_12: Params = Params {
     state_by_performance: 1,
     delayed_dequeue: 1,
@@ -271,7 +271,7 @@ const LINUX_6_12: Params = Params {
     ..LINUX_6_8
 };
 
-/// What changed up to 6.18, read in 6.18.15: two fixes that 6.12.118 has are not in it.
+/// Changes up to 6.18, read in 6.18.15, which lacks two fixes that 6.12.118 has.
 const LINUX_6_18: Params = Params {
     util_boost: rule::BOOST_QUEUE,
     idlest_allowed_only: 0,
@@ -279,7 +279,7 @@ const LINUX_6_18: Params = Params {
     ..LINUX_6_12
 };
 
-/// What changed up to 7.0, read in 7.0.14; 7.0.13 still makes its estimates as 6.18 does.
+/// Changes up to 7.0, read in 7.0.14; 7.0.13 still makes its estimates as 6.18 does.
 const LINUX_7_0: Params = Params {
     util_boost: rule::BOOST_TASK,
     idlest_allowed_only: 1,
@@ -288,7 +288,7 @@ const LINUX_7_0: Params = Params {
     ..LINUX_6_18
 };
 
-/// What changed up to 7.2, read in 7.2.13.
+/// Changes up to 7.2, read in 7.2.13.
 const LINUX_7_2: Params = Params {
     sched_idle: rule::SCHED_IDLE_NORMAL,
     empty_scan_tells_nothing: 1,
@@ -298,8 +298,8 @@ const LINUX_7_2: Params = Params {
     ..LINUX_7_0
 };
 
-/// What changed up to 7.3, read in 7.3.4: no function of placement, one line of `sd_init`, the beginning
-/// of `reweight_entity`.
+/// Changes up to 7.3, read in 7.3.4: one line of `sd_init` and the beginning of `reweight_entity`,
+/// but no function of placement.
 const LINUX_7_3: Params = Params {
     same_weight_ends: 1,
     unlike_spread: 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What users type, over which base, and the scheduler that it must mean.
+//! Tests of the grammar: what users type, what it is added to, and the scheduler that it means.
 
 use super::*;
 use crate::scheduler::{LATEST, Release};
@@ -13,7 +13,7 @@ fn name(words: &str, onto: Onto<'_>) -> Result<String, String> {
     scheduler.map(|s| s.name).map_err(|error| error.to_string())
 }
 
-/// With and without `+`, the same.
+/// A leading `+` changes nothing.
 #[test]
 fn features_without_a_base_are_added_to_what_the_place_states() {
     let over = |name: &str| Scheduler::parse(name).expect(name);
@@ -41,7 +41,7 @@ fn features_without_a_base_are_added_to_what_the_place_states() {
             Onto::First(&with),
             "linux-6.5+pack:mode=full+bias-prev".into(),
         ),
-        // Told anew: the place does not name it twice, and what it said is gone.
+        // The feature is replaced: it is not named twice, and its old tunables are gone.
         (
             "bias-prev:spare=128",
             Onto::Stated(&told),
@@ -215,7 +215,7 @@ fn strange_words_are_answered_with_known_ones() {
     }
 }
 
-/// A release that is none of the bases is a version, not a word that is spelled like another.
+/// A release that is no base is read as a version, not as a misspelled word.
 #[test]
 fn versions_are_answered_with_the_base_below() {
     for (words, says) in [
@@ -250,7 +250,7 @@ fn versions_are_answered_with_the_base_below() {
     }
 }
 
-/// Wherever a base can be named; the scheduler has the name that the base has now.
+/// It is valid wherever a base can be named; the scheduler has the name of the newest base.
 #[test]
 fn linux_latest_is_the_newest_base() {
     let stated = Scheduler::parse(newest()).expect("a base");

@@ -2,16 +2,15 @@
 /*
  * alight.bpf.c - a sched_ext scheduler that places tasks by policy/select.h
  *
- * select_cpu	the policy's decision (decide.h)
- * enqueue	at once, or in the queue of the chosen CPU (queue.h)
- * dispatch	who is next on a CPU, by EEVDF (fair.h), or what waits elsewhere
- * tick		turns end; tasks go where there is room (balance.h)
- * the others	keep the views of CPUs and tasks (views.h) and count (stats.h)
+ * select_cpu	chooses a CPU by the policy (decide.h)
+ * enqueue	starts a task at once, or puts it in the queue of the chosen CPU (queue.h)
+ * dispatch	picks the next task of a CPU by EEVDF (fair.h), or takes one from elsewhere
+ * tick		ends turns, and moves tasks to where there is room (balance.h)
+ * the others	keep the views of CPUs and tasks (views.h), and count (stats.h)
  *
- * What fair.c does and this does not: the decision knows nothing of capacity taken
- * by other classes (balance.h does, roughly), nor of capacity pressure.
- * nr_running counts this scheduler's tasks only; a CPU that runs a real-time
- * task shows as not idle.
+ * Differences from fair.c: the decision does not know the capacity that other classes
+ * take (balance.h does, roughly), nor capacity pressure. nr_running counts this
+ * scheduler's tasks only; a CPU that runs a real-time task is not idle nevertheless.
  */
 #include "kernel.h"
 #include "policy/select.h"
@@ -30,10 +29,10 @@
 
 char _license[] SEC("license") = "GPL";
 
-/* CPUs came or went so often; the loader brings the domains up to date. */
+/* How often a CPU came or went; the loader then updates the domains. */
 u32 hotplugs;
 
-/* In this order for the stack, which the decision needs almost all of: little is kept across it. */
+/* The order keeps little on the stack across the decision, which needs almost all of it. */
 SEC("struct_ops/alight_select_cpu")
 s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
@@ -71,7 +70,7 @@ s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fl
 	return (s32)cpu;
 }
 
-/* @p begins to wait for @cpu, or to run there: it slept, or something about it has changed. */
+/* @p begins to wait for @cpu or to run there, after sleep or a change of its attributes. */
 static __always_inline void joins(struct task_struct *p, struct live_task *t, u32 cpu, u64 now)
 {
 	pending_end(t);
@@ -86,9 +85,9 @@ static __always_inline void joins(struct task_struct *p, struct live_task *t, u3
 }
 
 /*
- * @p, which runs, leaves its queue: to sleep, or because somebody changes
- * something about it? What it changes itself on its way to sleep, which
- * migrate_disable_switch() does, is taken for sleep.
+ * The running task @p leaves its queue. Does it go to sleep, or are its attributes
+ * changed? A change that it makes itself on its way to sleep, as in
+ * migrate_disable_switch(), counts as sleep.
  */
 static __always_inline int falls_asleep(struct task_struct *p)
 {
@@ -109,7 +108,7 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (!t->waits_from)
 		t->waits_from = now;
-	/* It waited already, and something about it has changed. */
+	/* It waited already, and its attributes have changed. */
 	if (t->view.flags & TASK_ON_RQ && (enq_flags & ENQUEUE_RESTORE || t->cpu != cpu)) {
 		patient_ends(t);
 		view_dequeue(t, now, 0, t->cpu != cpu);
@@ -128,7 +127,7 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	if (queue_start(p, t, cpu, woken, now, enq_flags))
 		return;
 	queue_insert(p, t, cpu, now, enq_flags);
-	/* Another class has the CPU, for how long nobody knows. */
+	/* Another class has the CPU for an unknown time. */
 	if (!queue_of(cpu)->curr_weight && !energy_decides())
 		spread(cpu, p);
 }
@@ -151,19 +150,19 @@ void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 		view_run(t, now, 0);
 		better = t->better = better_cpu(prev, t);
 	}
-	/* Who is to go elsewhere does not go on here. */
+	/* A task that must go elsewhere does not go on here. */
 	if (own_queues() && queue_waits((u32)cpu, t) &&
 	    queue_next((u32)cpu, now, better == POLICY_NONE ? t : NULL))
 		return;
 	if (t) {
-		/* It goes on, or is enqueued as the last one here, and sent. */
+		/* It goes on, or enqueue() gets it with SCX_ENQ_LAST and sends it. */
 		if (better == POLICY_NONE)
 			set_slice(prev, TURN_NS);
 		return;
 	}
 	if (!own_queues() || (!energy_decides() && pull((u32)cpu)))
 		return;
-	/* In vain, and meanwhile the runqueue was unlocked. */
+	/* pull() found nothing, but had the runqueue unlocked: tasks may wait now. */
 	if (queue_waits((u32)cpu, NULL))
 		queue_next((u32)cpu, rq_now((u32)cpu), NULL);
 }
@@ -212,7 +211,7 @@ bool BPF_PROG(alight_yield, struct task_struct *from, struct task_struct *to__nu
 	if (to__nullable)	/* sched_yield() only, as EEVDF without NEXT_BUDDY */
 		return 0;
 	stats_of(cpu)->yields++;
-	if (view_of(cpu)->nr_running == 1)	/* there is nobody to yield to */
+	if (view_of(cpu)->nr_running == 1)	/* there is no task to yield to */
 		return 0;
 	t = task_of(from);
 	if (t && t->view.flags & TASK_ON_RQ)
@@ -236,7 +235,7 @@ void BPF_PROG(alight_running, struct task_struct *p)
 		set_slice(p, OFFLINE_NS);
 	pending_end(t);
 	patient_ends(t);
-	if (!(t->view.flags & TASK_ON_RQ))	/* the kernel did not ask where it waits */
+	if (!(t->view.flags & TASK_ON_RQ))	/* the kernel did not call enqueue() */
 		joins(p, t, cpu, now);
 	else if (t->cpu != cpu)			/* moved since it was enqueued */
 		view_move(t, cpu, now);
@@ -264,12 +263,12 @@ void BPF_PROG(alight_stopping, struct task_struct *p, bool runnable)
 		return;
 	}
 	view_run(t, now, 1);
-	/* With slice left, another class takes the CPU: it waits where others find it. */
+	/* Another class takes the CPU. Without slice the task waits where other CPUs find it. */
 	if (p->scx.slice && own_queues())
 		set_slice(p, 0);
 }
 
-/* Do all threads of this CPU's core idle? Then the scan for a whole core may succeed again. */
+/* If all threads of this CPU's core idle, the scan for a whole core may succeed again. */
 static __noinline int note_idle_core(u32 cpu)
 {
 	const struct policy_place *place = &places[policy_bound(cpu, POLICY_MAX_CPUS)];
@@ -302,8 +301,8 @@ void BPF_PROG(alight_update_idle, s32 cpu, bool idle)
 }
 
 /*
- * A CPU ends: the kernel does not ask for its next task any more, so what waits
- * goes to it, from where the kernel moves all to other CPUs.
+ * A CPU goes offline: the kernel does not call dispatch() for it any more. So the tasks
+ * that wait go to its local queue, from which the kernel moves them to other CPUs.
  */
 SEC("struct_ops/alight_cpu_offline")
 void BPF_PROG(alight_cpu_offline, s32 cpu)
@@ -326,11 +325,11 @@ void BPF_PROG(alight_cpu_online, s32 cpu)
 	hotplugs++;
 }
 
-/* ---- lives of tasks and of the scheduler ---- */
+/* ---- begin and end of tasks and of the scheduler ---- */
 
 /*
- * A forked task begins with the flips of its parent, which is current: the
- * kernel copies them with the rest of it (dup_task_struct).
+ * A forked task begins with the flips of its parent, the current task: the kernel
+ * copies them with the rest of the task (dup_task_struct).
  */
 static __always_inline void inherit_flips(struct policy_task *child)
 {
@@ -423,7 +422,7 @@ void BPF_PROG(alight_cgroup_set_idle, struct cgroup *cgrp, bool idle)
 	tg_set_idle(group_of(cgrp), idle);
 }
 
-/* Two queues a CPU. */
+/* Creates two queues for each CPU. */
 SEC("struct_ops.s/alight_init")
 s32 BPF_PROG(alight_init)
 {
@@ -462,9 +461,9 @@ void BPF_PROG(alight_exit, struct scx_exit_info *info)
 }
 
 /*
- * The kernel reports only changes between idle and busy. CPUs that are idle
- * when the scheduler starts are found by this, which the loader runs once. An
- * idle CPU that just now gets a task corrects itself when the task starts.
+ * Finds CPUs that are idle when the scheduler starts, because the kernel reports only
+ * changes between idle and busy. The loader runs it once. If an idle CPU gets a task at
+ * the same time, its view is corrected when the task starts.
  */
 SEC("syscall")
 int find_idle_cpus(void *unused)

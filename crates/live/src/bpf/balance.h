@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * balance.h - tasks go where there is room for them
+ * balance.h - moves tasks to CPUs that have room
  *
- *	pull		a CPU that has nothing to do takes what waits elsewhere,
+ *	pull		a CPU without tasks takes one that waits elsewhere, from
  *			near CPUs first (newidle balancing)
  *	spread		a tick on a CPU where tasks wait wakes an idle CPU, which
  *			pulls (nohz_balancer_kick)
- *	misfit		a task that its CPU is too small for goes to an idle
- *			bigger one while it runs (check_misfit_status)
- *	packing		what runs or waits where nobody takes part goes to the buddy
- *	balance		at some ticks a busy CPU takes a task from one with more
+ *	misfit		a running task that its CPU is too small for goes to an
+ *			idle bigger CPU (check_misfit_status)
+ *	packing		tasks of a CPU that takes no part in packing go to its buddy
+ *	balance		at some ticks a busy CPU takes a task from a CPU with more
  *			load for its capacity (rebalance_domains), first from one
- *			that another class has; now and then also one that leaves
- *			it the fuller of the two, so that all have a CPU to
- *			themselves in turn (nr_balance_failed)
+ *			that another class has. Now and then it takes a task even
+ *			if that makes it the fuller of the two, so that all tasks
+ *			have a CPU to themselves in turn (nr_balance_failed)
  *
- * Only the first two keep CPUs busy; the last keeps turns fair across CPUs.
- * Where nobody can be woken to pull, a task whose turn ends is sent instead.
+ * Only pull and spread keep CPUs busy; balance keeps turns fair across CPUs.
+ * On kernels where CPUs cannot be woken to pull, a task is sent when its turn ends.
  */
 #ifndef ALIGHT_LIVE_BALANCE_H
 #define ALIGHT_LIVE_BALANCE_H
@@ -27,23 +27,23 @@
 #include "stats.h"
 #include "views.h"
 
-/* How often a busy CPU looks for a busier one in its cache, and how many such times everywhere. */
+/* How often a busy CPU looks for a busier one; every BALANCE_FAR-th time beyond its cache. */
 #define BALANCE_NS	16000000ull
 #define BALANCE_FAR	4
-/* How often, in a cache, a task may change places though that does not even things out. */
+/* Interval, per cache, at which a task may move although that does not balance loads. */
 #define ROTATE_NS	64000000ull
 
-/* Of a CPU. CPUs here are plus one, 0 is none. */
+/* The state of a CPU. CPU numbers here are plus one; 0 is none. */
 struct balance {
 	u64 at;			/* when it looks again */
-	u32 rounds;		/* how often it did */
-	u32 from;		/* the CPU that it is to take from */
-	u32 in_vain;		/* had nothing that it could take last time; others have their turn */
+	u32 rounds;		/* how often it has looked */
+	u32 from;		/* the CPU to take a task from */
+	u32 in_vain;		/* it had no task to take last time: left out once */
 	u32 unused;
 };
 
 struct balance balances[POLICY_MAX_CPUS];
-/* Of each cache, when a task last did. */
+/* When a task of each cache was rotated last (rotates()). */
 u64 rotated[POLICY_MAX_CPUS];
 
 static __always_inline struct balance *balance_of(u32 cpu)
@@ -63,7 +63,7 @@ static __always_inline int misfit(const struct live_task *t)
 	return !task_fits_view(the_params(), &t->view, view_of(t->cpu));
 }
 
-/* An idle CPU that nobody is on the way to and that may be woken. */
+/* An idle CPU that no task is on its way to, and that may be woken. */
 static __always_inline int is_free(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
@@ -73,8 +73,8 @@ static __always_inline int is_free(u32 cpu)
 }
 
 /*
- * An idle CPU that @p may use, of more than @capacity: the biggest; of equals
- * one at this cache. POLICY_NONE if there is none.
+ * The biggest idle CPU that @p may use and that has more than @capacity; of equals
+ * one in this cache. POLICY_NONE if there is none.
  */
 static __noinline u32 free_cpu(struct task_struct *p, u32 here, u32 capacity)
 {
@@ -98,7 +98,7 @@ static __noinline u32 free_cpu(struct task_struct *p, u32 here, u32 capacity)
 	return best;
 }
 
-/* The nearest idle CPU to @here, whoever may use it; POLICY_NONE if there is none. */
+/* The idle CPU nearest to @here, whatever tasks may use it; POLICY_NONE if there is none. */
 static __noinline u32 nearest_free(u32 here)
 {
 	u32 best = POLICY_NONE, i;
@@ -115,8 +115,9 @@ static __noinline u32 nearest_free(u32 here)
 }
 
 /*
- * The most loaded CPU for its capacity, of those where tasks wait, but not @but;
- * POLICY_NONE if there is none. What another class has has hardly any (scale_rt_capacity).
+ * The CPU with the most load for its capacity among those where tasks wait, except @but;
+ * POLICY_NONE if there is none. A CPU that another class has counts as capacity 1
+ * (scale_rt_capacity).
  */
 static __noinline u32 busiest(u32 here, u32 but, int near, u64 now)
 {
@@ -141,7 +142,7 @@ static __noinline u32 busiest(u32 here, u32 but, int near, u64 now)
 	return best;
 }
 
-/* A task that waits for a CPU at this cache (@near), or for any. */
+/* Takes a task that waits for a CPU of this cache (@near), or for any CPU. */
 static __noinline int pull_from(u32 cpu, int near)
 {
 	u32 nr = topology.nr_cpus, most = busiest(cpu, POLICY_NONE, near, scx_bpf_now()), n;
@@ -150,7 +151,7 @@ static __noinline int pull_from(u32 cpu, int near)
 		return 0;
 	if (queue_take(most))
 		return 1;
-	/* Its tasks may not run here; others' may. */
+	/* Its tasks may not run here; those of other CPUs may. */
 	bpf_for(n, 1, nr) {
 		u32 other = cpu + n < nr ? cpu + n : cpu + n - nr;
 
@@ -161,7 +162,7 @@ static __noinline int pull_from(u32 cpu, int near)
 	return 0;
 }
 
-/* @cpu has nothing to do: something that waits elsewhere comes to it. */
+/* @cpu has no task: takes one that waits elsewhere. */
 static __noinline int pull(u32 cpu)
 {
 	if (!overloaded || !takes_tasks(cpu))
@@ -170,7 +171,7 @@ static __noinline int pull(u32 cpu)
 		stats_of(cpu)->pulled_idle++;
 		return 1;
 	}
-	/* Those that wait may not run here, so others look too. */
+	/* If tasks wait that may not run here, other CPUs must look too. */
 	if (busiest(cpu, POLICY_NONE, 0, scx_bpf_now()) == POLICY_NONE)
 		overloaded = 0;
 	return 0;
@@ -183,9 +184,9 @@ static __always_inline int idle_cpus_pull(void)
 }
 
 /*
- * @cpu idles, though something has waited for it for long: it is told to look. It has been
- * told before; but around the moments when a CPU comes or goes the kernel knows of it earlier
- * than the view, and puts its tasks aside (OFFLINE_NS).
+ * @cpu idles although a task has waited for it for long: kicks it again. The first kick can
+ * be lost when a CPU comes or goes, because the kernel knows that earlier than the view and
+ * puts tasks aside (OFFLINE_NS).
  */
 static __always_inline void remind(u32 cpu, u64 now)
 {
@@ -198,8 +199,7 @@ static __always_inline void remind(u32 cpu, u64 now)
 }
 
 /*
- * Somebody waits for @cpu: an idle CPU is woken to take it. @p: it is this task,
- * or NULL.
+ * A task waits for @cpu: wakes an idle CPU to take it. @p: the task, or NULL for any.
  */
 static __noinline int spread(u32 cpu, struct task_struct *p)
 {
@@ -217,7 +217,7 @@ static __noinline int spread(u32 cpu, struct task_struct *p)
 	return 0;
 }
 
-/* Does a task of @from, the mean one, leave both CPUs better off on @to? */
+/* Would @from still have at least the load of @to after a task of mean weight moved there? */
 static __always_inline int worth_moving(u32 from, u32 to, u64 now)
 {
 	const struct policy_cpu *source = view_of(from), *sink = view_of(to);
@@ -230,8 +230,8 @@ static __always_inline int worth_moving(u32 from, u32 to, u64 now)
 }
 
 /*
- * Is @from fuller than @to, and was no task of this cache moved for that alone for some time?
- * Two hogs that share a CPU beside others that have one each have their turns by this.
+ * Is @from fuller than @to, and has no task of this cache been rotated for ROTATE_NS? By
+ * rotation two hogs that share a CPU take turns with hogs that have a CPU each.
  */
 static __always_inline int rotates(u32 from, u32 to, u64 now)
 {
@@ -246,7 +246,7 @@ static __always_inline int rotates(u32 from, u32 to, u64 now)
 	return 1;
 }
 
-/* At a tick: shall @cpu take a task from a busier one when it is asked for the next? */
+/* At a tick: should @cpu take a task from a busier CPU at its next dispatch()? */
 static __noinline int balance_tick(u32 cpu, u64 now)
 {
 	struct balance *b = balance_of(cpu);
@@ -255,8 +255,8 @@ static __noinline int balance_tick(u32 cpu, u64 now)
 	if ((s64)(now - b->at) < 0 || !takes_tasks(cpu))
 		return 0;
 	/*
-	 * Not all CPUs in the same tick; nor, of two whose ticks keep their distance, always the same one
-	 * first, who would have every turn at rotating while the others' tasks stay alone.
+	 * The random part keeps CPUs from looking in the same tick. It also changes which of two
+	 * CPUs looks first: otherwise one CPU would get every rotation of its cache.
 	 */
 	b->at = now + BALANCE_NS + (u64)(bpf_get_prandom_u32() % 16) * 1000000;
 	b->rounds++;
@@ -268,7 +268,7 @@ static __noinline int balance_tick(u32 cpu, u64 now)
 	return 1;
 }
 
-/* What balance_tick() decided on. */
+/* Takes the task that balance_tick() decided on. */
 static __always_inline int balance_take(u32 cpu)
 {
 	struct balance *b = balance_of(cpu);
@@ -286,8 +286,8 @@ static __always_inline int balance_take(u32 cpu)
 }
 
 /*
- * Where @p, which runs here or waits after a turn, ought to go; POLICY_NONE: it
- * stays. At a tick its turn then ends, and it is sent when it is queued again.
+ * The CPU to which @p, which runs here or waits after a turn, should go; POLICY_NONE: it
+ * stays. At a tick this ends its turn, and it is sent when it is queued again.
  */
 static __noinline u32 better_cpu(struct task_struct *p, struct live_task *t)
 {

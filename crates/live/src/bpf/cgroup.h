@@ -3,17 +3,17 @@
  * cgroup.h - the weights of task groups, flattened
  *
  * A group's weight is what all its runnable tasks weigh together among the
- * group's siblings, on the whole machine (calc_group_shares). Queues know tasks
- * only, so each is given its part: its own weight, times, for each group that
- * it is in from the inside out, the group's weight over what is runnable in it.
+ * group's siblings, on the whole machine (calc_group_shares). Queues here hold
+ * tasks only, so each task gets a part of it: its own weight, multiplied for each
+ * of its groups, from the inside out, by the group's weight over the weight that
+ * is runnable in the group.
  *
- * What is runnable in a group is counted at each cache, which keeps writers
- * apart, and summed up, smoothed, at most once a millisecond: each tick brings
- * one group up to date. A group in which nothing is runnable any more weighs
- * nothing in its parent.
+ * The runnable weight of a group is counted per cache, to keep writers apart. It
+ * is summed up and smoothed at most once a millisecond: each tick updates one
+ * group. A group without runnable tasks has no weight in its parent.
  *
- * Left out: bandwidth limits (cpu.max); the order of groups inside a CPU, where
- * a group's lag is its tasks'.
+ * Left out: bandwidth limits (cpu.max), and the order of groups on a CPU: a group
+ * has no lag of its own, only its tasks have.
  */
 #ifndef ALIGHT_LIVE_CGROUP_H
 #define ALIGHT_LIVE_CGROUP_H
@@ -25,7 +25,7 @@
 
 #define MAX_TASK_GROUPS	1024
 #define MAX_GROUP_DEPTH	8
-#define GROUP_CACHES	64	/* caches that count apart */
+#define GROUP_CACHES	64	/* caches with counts of their own */
 #define GROUP_NS	1000000ull
 #define ROOT_GROUP	0
 
@@ -36,14 +36,14 @@ struct task_group {
 	u32 idle;			/* cpu.idle: all of it is SCHED_IDLE */
 	u32 active;			/* its weight is in its parent's children */
 	u32 children;			/* weights of active child groups */
-	u64 load;			/* what is runnable in it, 1024 = nice 0 */
-	u64 refreshed;			/* when load was brought up to date */
+	u64 load;			/* weight that is runnable in it, smoothed; 1024 = nice 0 */
+	u64 refreshed;			/* when load was updated */
 };
 
 struct task_group task_groups[MAX_TASK_GROUPS];
-/* Weights of a group's own runnable tasks. */
+/* Weights of a group's own runnable tasks, per cache. */
 u32 tg_runnable[MAX_TASK_GROUPS][GROUP_CACHES];
-/* Next group that a tick brings up to date, and the first that was never used. */
+/* The group that a tick updated last, and the first group that was never used. */
 u32 tg_next, tg_end = 1;
 
 struct {
@@ -66,7 +66,7 @@ static __always_inline u32 *tg_runnable_at(u32 group, u32 cpu)
 			      [policy_bound(llc, GROUP_CACHES)];
 }
 
-/* @weight of @group's own tasks has become runnable at @cpu, or is it no more. */
+/* @weight of @group's own tasks has become runnable on @cpu; tg_leaves(): is so no more. */
 static __always_inline void tg_joins(u32 group, u32 cpu, u32 weight)
 {
 	if (group != ROOT_GROUP)
@@ -79,7 +79,7 @@ static __always_inline void tg_leaves(u32 group, u32 cpu, u32 weight)
 		__sync_fetch_and_add(tg_runnable_at(group, cpu), -weight);
 }
 
-/* Brings a group's load up to date. */
+/* Updates a group's load. */
 static __noinline int tg_refresh(u32 group, u64 now)
 {
 	struct task_group *g = tg_at(group);
@@ -99,7 +99,7 @@ static __noinline int tg_refresh(u32 group, u64 now)
 	return 0;
 }
 
-/* One group a tick. */
+/* Updates one group; called once a tick. */
 static __always_inline void tg_refresh_one(u64 now)
 {
 	u32 group = tg_next + 1 < tg_end ? tg_next + 1 : 1;
@@ -110,7 +110,7 @@ static __always_inline void tg_refresh_one(u64 now)
 	tg_refresh(group, now);
 }
 
-/* A task of @weight in @group weighs this among all. */
+/* The weight, among all tasks, of a task of @weight in @group. */
 static __noinline u32 tg_weight(u32 group, u32 weight, u64 now)
 {
 	u32 part = weight, i;
@@ -133,7 +133,7 @@ static __noinline u32 tg_weight(u32 group, u32 weight, u64 now)
 	return part > 2 ? part : 2;
 }
 
-/* Is all of @group SCHED_IDLE, by itself or by what it is in? */
+/* Does @group, or a group that it is in, have cpu.idle? */
 static __noinline int tg_idle(u32 group)
 {
 	u32 i;
@@ -169,7 +169,7 @@ static __always_inline u32 weight_from_cgroup(u32 weight)
 	return (weight * 1024 + 50) / 100;
 }
 
-/* What a group weighs has changed. */
+/* The weight of a group has changed. */
 static __noinline int tg_reweigh(u32 group, u32 weight)
 {
 	struct task_group *g = tg_at(group);
@@ -182,7 +182,7 @@ static __noinline int tg_reweigh(u32 group, u32 weight)
 	return 0;
 }
 
-/* cpu.idle of a group is set or taken away, and its weight with it (sched_group_set_idle). */
+/* cpu.idle of a group is set or cleared, which changes its weight (sched_group_set_idle). */
 static __noinline int tg_set_idle(u32 group, int idle)
 {
 	struct task_group *g = tg_at(group);
@@ -193,7 +193,7 @@ static __noinline int tg_set_idle(u32 group, int idle)
 	return tg_reweigh(group, idle ? WEIGHT_IDLEPRIO : FAIR_NICE_0);
 }
 
-/* cpu.idle of a cgroup that was there before: nobody tells of it. */
+/* cpu.idle of a cgroup that was there before the scheduler: the kernel does not report it. */
 static __noinline int cgroup_is_idle(const struct cgroup *cgroup)
 {
 	u64 at = bpf_core_field_offset(struct cgroup, subsys) +
@@ -205,7 +205,7 @@ static __noinline int cgroup_is_idle(const struct cgroup *cgroup)
 	return BPF_CORE_READ(group, idle) > 0;
 }
 
-/* Takes a place for a new group; the root's if all are taken. */
+/* Adds a group and returns its number; ROOT_GROUP if there is no room. */
 static __noinline u32 tg_add(u64 id, u32 parent, u32 weight)
 {
 	u32 group;

@@ -2,12 +2,11 @@
 /*
  * clamps.h - utilization clamps of tasks and queues
  *
- * A task has those that the kernel gives it, where it can (CONFIG_UCLAMP_TASK),
- * and instead of either the one that a rule gives it (rules.h). A queue is
- * treated by the largest clamps of its tasks (policy/uclamp_max.h), unless the
- * scheduler sums them. As in the kernel nothing of it costs anything until
- * somebody has asked for a clamp (sched_uclamp_used), and tasks that are queued
- * at that moment are counted when they are queued next.
+ * A task has the clamps of the kernel, if that has any (CONFIG_UCLAMP_TASK). A rule
+ * can replace each of the two (rules.h). The clamps of a queue are the largest of
+ * its tasks' (policy/uclamp_max.h), unless the scheduler sums them. As in the kernel,
+ * clamps cost nothing until one has been requested (sched_uclamp_used); tasks that
+ * are queued at that moment are counted from their next enqueue on.
  */
 #ifndef ALIGHT_LIVE_CLAMPS_H
 #define ALIGHT_LIVE_CLAMPS_H
@@ -17,12 +16,12 @@
 #include "policy/uclamp_max.h"
 #include "rules.h"
 
-/* Somebody has asked for a clamp. */
+/* A clamp has been requested. */
 u32 clamps_used;
 
 struct policy_uclamp_rq queue_clamps[POLICY_MAX_CPUS];
 
-/* Of a task. */
+/* The clamps of a task. */
 struct task_clamps {
 	struct task_rules rules;
 	u16 counted;		/* it is in its queue's counts, with these: */
@@ -31,7 +30,7 @@ struct task_clamps {
 	u16 unused;
 };
 
-/* Can there be clamps at all? The verifier knows, and removes what is for them. */
+/* Can there be clamps at all? The verifier knows it, and removes the code for clamps if not. */
 static __always_inline int clamps_possible(void)
 {
 	const struct task_struct *task = NULL;
@@ -46,7 +45,7 @@ static __always_inline u32 clamps_count(const struct policy_params *k)
 	return policy_clamps_add_up(k) || (clamps_possible() && clamps_used);
 }
 
-/* The task's clamps as they are now. */
+/* Reads the task's clamps as they are now. */
 static __always_inline void clamps_read(struct task_clamps *s, struct policy_task *v,
 					struct task_struct *task)
 {
@@ -57,7 +56,7 @@ static __always_inline void clamps_read(struct task_clamps *s, struct policy_tas
 	if (bpf_core_field_exists(task->uclamp)) {
 		min = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
 		max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
-		/* Effective values are all 0 until somebody uses clamps (sched_uclamp_used). */
+		/* Effective values are all 0 until clamps are used (sched_uclamp_used). */
 		if (!max)
 			max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp_req[1].value);
 	}
@@ -68,16 +67,16 @@ static __always_inline void clamps_read(struct task_clamps *s, struct policy_tas
 		if (s->rules.uclamp_max != RULE_NO_CLAMP)
 			max = s->rules.uclamp_max;
 	}
-	/* As in a group that says so (cpu_util_update_eff). */
+	/* The lower clamp is at most the upper one, as in groups (cpu_util_update_eff). */
 	v->uclamp_min = min < max ? min : max;
 	v->uclamp_max = max;
-	/* Those of real-time tasks, which have a lower clamp without asking, are not looked at. */
+	/* Real-time tasks do not count here: they have a lower clamp without a request. */
 	if (!clamps_used && (min || max != CAPACITY_SCALE) && task->policy != SCHED_FIFO &&
 	    task->policy != SCHED_RR)
 		clamps_used = 1;
 }
 
-/* For a caller whose frame is part of the deepest call, which has no room. */
+/* The same, not inlined: for a caller in the deepest call chain, whose frame has no room. */
 static __noinline int clamps_read_apart(struct task_clamps *s, struct policy_task *v,
 					struct task_struct *task)
 {
@@ -99,7 +98,7 @@ static __always_inline void clamps_enqueue(const struct policy_params *k, struct
 			     v->uclamp_max);
 }
 
-/* It leaves (uclamp_rq_dec). */
+/* The task leaves that queue (uclamp_rq_dec). */
 static __always_inline void clamps_dequeue(const struct policy_params *k, struct task_clamps *s,
 					   u32 cpu, struct policy_cpu *rq)
 {
@@ -120,7 +119,7 @@ static __always_inline int task_fits_view(const struct policy_params *k,
 		return policy_fits_capacity(util, rq->capacity);
 	if (k->fit == FIT_CLAMPED)
 		return policy_fits_capacity(policy_clamp(util, min, max), rq->capacity);
-	/* util_fits_cpu(): capped below what the CPU can give it fits, but 1024 is no cap. */
+	/* util_fits_cpu(): a task capped within the CPU's capacity fits, but 1024 is no cap. */
 	if (!policy_fits_capacity(util, rq->capacity) &&
 	    (max > rq->capacity_orig || max == CAPACITY_SCALE))
 		return 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cpuperf.h - what frequency CPUs want
+ * cpuperf.h - tells schedutil the utilization from which it chooses frequencies
  *
- * schedutil takes what it is told here for the utilization of the fair class
+ * schedutil uses the value that is set here as the utilization of the fair class
  * (sugov_get_util(): rq->scx.cpuperf_target in place of cpu_util_cfs_boost()), in
- * units of capacity, and adds its quarter of headroom, other classes and the
- * clamps that the kernel knows. Of a scheduler that never tells it anything it
- * believes that it wants all there is.
+ * units of capacity. It adds a quarter of headroom, other classes, and the clamps
+ * that the kernel knows. If a scheduler never sets a value, it assumes full
+ * utilization.
  *
- * The kernel looks when a task comes or goes, at the tick, and when the CPU
- * falls idle. So is it here, with its runqueue locked, which is all that may be
- * set then; and only if it makes a difference: a step of STEP, or anything
- * once a tick.
+ * The kernel updates frequencies when a task joins or leaves, at the tick, and when
+ * the CPU goes idle. So does this file. The CPU's runqueue is locked then, and only
+ * the value of that CPU may be set. It is set only if it has changed: by CPUPERF_STEP
+ * or more, at the tick and on idle by anything.
  */
 #ifndef ALIGHT_LIVE_CPUPERF_H
 #define ALIGHT_LIVE_CPUPERF_H
@@ -22,19 +22,19 @@
 
 /* Not in every Debian kernel. */
 void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym __weak;
-/* The governor of a CPU's frequency that wants to hear of utilization; NULL: none. */
+/* The hook of a CPU's governor that uses utilization; NULL: none. */
 struct update_util_data {
 	void *func;
 } KERNEL_TYPE;
 extern struct update_util_data *const cpufreq_update_util_data __ksym __weak;
 
-/* A change of utilization that is worth a look of the governor between ticks: 1/32 of the biggest CPU. */
+/* The least change of utilization that is reported between ticks: 1/32 of the biggest CPU. */
 #define CPUPERF_STEP	32
 
-/* What schedutil was told, plus one; 0: nothing yet. */
+/* The value that was set last, plus one; 0: none yet. */
 u32 cpuperf_told[POLICY_MAX_CPUS];
 
-/* Read by the loader: the kernel offers it. */
+/* Read by the loader: the kernel has scx_bpf_cpuperf_set(). */
 u32 cpuperf_offered;
 
 static __always_inline void cpuperf_begin(void)
@@ -42,7 +42,7 @@ static __always_inline void cpuperf_begin(void)
 	cpuperf_offered = bpf_ksym_exists(scx_bpf_cpuperf_set);
 }
 
-/* The utilization that a frequency is chosen by (cpu_util_cfs_boost()). */
+/* The utilization from which a frequency is chosen (cpu_util_cfs_boost()). */
 static __always_inline u32 cpuperf_util(const struct policy_params *k, const struct policy_cpu *rq)
 {
 	u32 util = rq->cfs.util_avg, runnable = rq->cfs.runnable_avg;
@@ -56,7 +56,7 @@ static __always_inline u32 cpuperf_util(const struct policy_params *k, const str
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 
-/* The same within the clamps of the queue's tasks: before schedutil's headroom, hence four fifths. */
+/* The same within the clamps of the queue. schedutil adds a quarter, hence the four fifths. */
 static __always_inline u32 cpuperf_clamped(const struct policy_params *k,
 					   const struct policy_cpu *rq, u32 util)
 {
@@ -71,7 +71,7 @@ static __always_inline u32 cpuperf_clamped(const struct policy_params *k,
 	return util > lo * 4 / 5 ? util : lo * 4 / 5;
 }
 
-/* Does a governor hear what @cpu wants? */
+/* Does a governor use the value of @cpu? */
 static __always_inline int cpuperf_heard(u32 cpu)
 {
 	struct update_util_data *const *governor;
@@ -84,7 +84,7 @@ static __always_inline int cpuperf_heard(u32 cpu)
 	return governor && *governor;
 }
 
-/* The utilization of @cpu may have changed; its runqueue is locked, and a governor hears it. */
+/* The utilization of @cpu may have changed. Its runqueue is locked, and cpuperf_heard(). */
 static __noinline int cpuperf_update(u32 cpu, u32 tick)
 {
 	const struct policy_params *k = the_params();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * decide.h - the policy's decision for a wakeup, optionally on a snapshot that
- * is written down with the answer, which the loader makes again on the host
+ * decide.h - the policy's decision for a wakeup
+ *
+ * With `verify` it is made on a snapshot, which is recorded with the answer; the
+ * loader makes the decision again on the host.
  */
 #ifndef ALIGHT_LIVE_DECIDE_H
 #define ALIGHT_LIVE_DECIDE_H
@@ -15,7 +17,7 @@
 #include "views.h"
 
 /* Set by the loader before the program is loaded. */
-const volatile bool verify;		/* decide on snapshots and write them down */
+const volatile bool verify;		/* decide on snapshots and record them */
 const volatile u32 nr_llcs;
 const volatile u32 mask_bytes;		/* of a CPU mask of this machine, whole u64s */
 
@@ -33,10 +35,10 @@ struct {
 	__type(value, struct work);
 } works SEC(".maps");
 
-/* Their key, not on the stack. */
+/* The key of that map, not on the stack. */
 static const u32 only = 0;
 
-/* Snapshot of all views for one decision, and what the decision made of it. */
+/* Snapshot of all views for one decision, before and after it. */
 struct snapshot {
 	struct decision decision;
 	struct policy_llc llcs_before[POLICY_MAX_CPUS];
@@ -46,8 +48,8 @@ struct snapshot {
 };
 
 /*
- * One a CPU, when verifying. Not a per-CPU map, whose values are limited to
- * 32 KiB. The loader sets the number.
+ * One per CPU if `verify` is set; the loader sets the number. This is no per-CPU map,
+ * because values of those are limited to 32 KiB.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -65,7 +67,7 @@ struct {
 struct policy_mask online;
 u32 nr_offline;
 
-/* @cpu comes (@is) or goes. */
+/* @cpu comes online (@is) or goes offline. */
 static __noinline int set_online(u32 cpu, int is)
 {
 	u64 *word = &online.w[policy_bound(cpu / 64, POLICY_MASK_WORDS)], bit = 1ull << (cpu % 64);
@@ -78,7 +80,7 @@ static __noinline int set_online(u32 cpu, int is)
 	return 0;
 }
 
-/* Where the kernel lets @p run. Its mask may hold CPUs that are offline. */
+/* The online CPUs on which the kernel lets @p run. Its mask may hold offline CPUs. */
 static __noinline int allowed_read(struct policy_mask *allowed, const struct task_struct *p)
 {
 	u32 i, words = mask_bytes / sizeof(u64);
@@ -101,7 +103,7 @@ static __noinline int may_run(const struct task_struct *p, u32 cpu)
 	       word >> (cpu % 64) & 1 && !view_of(cpu)->offline;
 }
 
-/* Views of the waking CPU's current task. */
+/* The view of the waking CPU's current task. */
 static __always_inline struct policy_task *waker_view(u32 cpu)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -111,9 +113,9 @@ static __always_inline struct policy_task *waker_view(u32 cpu)
 }
 
 /*
- * The decision: the answer is in the CPU's struct work, where the allowed CPUs
- * are. A global function, which the verifier follows once, whatever tasks it is
- * given; flatten, because its frame and its callees' share 512 bytes.
+ * Makes the decision. The CPU's struct work has the allowed CPUs, and gets the answer.
+ * The function is global, so that the verifier follows it once for all tasks. It is
+ * flattened, because its frame and its callees' share 512 bytes.
  */
 __attribute__((noinline, flatten)) u32 decide(struct policy_task *wakee __arg_nonnull,
 					      struct policy_task *waker __arg_nonnull, u64 now,
@@ -178,7 +180,7 @@ static __noinline int snapshot_begin(struct snapshot *s)
 	return 0;
 }
 
-/* Writes a decision down: its input, the answer and what it changed. */
+/* Records a decision: its input, the answer and what it changed. */
 static __noinline int snapshot_write(struct snapshot *s)
 {
 	u32 llc_bytes = nr_llcs * sizeof(struct policy_llc);
@@ -200,7 +202,7 @@ static __noinline int snapshot_write(struct snapshot *s)
 	return 0;
 }
 
-/* What the policy wrote into the snapshot goes to the views. */
+/* Copies what the policy wrote into the snapshot to the views. */
 static __noinline int snapshot_apply(const struct snapshot *s, struct policy_task *wakee,
 				     struct policy_task *waker)
 {
@@ -224,9 +226,9 @@ static __noinline int snapshot_apply(const struct snapshot *s, struct policy_tas
 }
 
 /*
- * A decision that is written down: its question, with a snapshot to be answered
- * on. What begins and ends it are functions of their own, which leave nothing on
- * the stack while the policy decides.
+ * Begins a decision that is recorded: stores its input, with a snapshot to decide on.
+ * Begin and end are functions of their own, which leave nothing on the stack while the
+ * policy decides.
  */
 static __noinline struct decision *decision_begin(const struct work *w, const struct policy_task *wakee,
 						  const struct policy_task *waker, u32 kind,
@@ -255,7 +257,7 @@ static __noinline struct decision *decision_begin(const struct work *w, const st
 	return d;
 }
 
-/* Writes it down with its answer, then lets it act. */
+/* Ends it: records it with its answer, then applies it to the views. */
 static __noinline int decision_end(const struct work *w, struct policy_task *wakee,
 				   struct policy_task *waker)
 {

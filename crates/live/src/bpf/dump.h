@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dump.h - what this scheduler knew of a CPU, in the kernel's debug dump
+ * dump.h - adds this scheduler's view of a CPU to the kernel's debug dump
  *
  * The kernel prints its dump when it ends a scheduler for an error (or on
- * SysRq-D). Beside what the kernel knows of a CPU stands then what we believed:
- * where the two differ is the fault.
+ * SysRq-D). The dump then has the kernel's state of a CPU beside our view of it:
+ * a difference between the two shows the fault.
  */
 #ifndef ALIGHT_LIVE_DUMP_H
 #define ALIGHT_LIVE_DUMP_H
@@ -19,12 +19,12 @@ static __always_inline s32 queue_length(u64 queue)
 }
 
 /*
- * What is believed of @cpu, unless it is idle and nothing waits there; and of its
- * queues, if something does.
+ * Prints the view of @cpu, unless it is idle and no task waits there; and its queues, if
+ * a task does.
  */
 static __always_inline void dump_view(u32 cpu, int idle)
 {
-	/* Not const: the verifier takes what a function is given for written. */
+	/* Not const: the verifier assumes that a function writes to its arguments. */
 	static char view_format[] =
 		"view: nr_running=%llu weight=%llu idle=%llu offline=%llu ttwu_pending=%llu pinned=%llu\n";
 	static char queue_format[] =

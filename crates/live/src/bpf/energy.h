@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * energy.h - the energy model, and whether placement goes by it
+ * energy.h - the energy model, and whether placement uses it
  *
  * policy/energy_aware.h decides while there is an energy model and no CPU is
- * overutilized. As in fair.c a CPU is found overutilized where its utilization
- * may have risen, when a task joins its queue and at the tick, and only a look
- * at all CPUs clears it again: there at an attempt to balance the topmost
- * domain, here at a tick, not more often than that domain's interval, which is
- * a millisecond a CPU. While energy decides nobody takes tasks from others'
- * queues: a CPU that is left idle is so for a reason.
+ * overutilized. As in fair.c, a CPU is tested when its utilization may have risen: when
+ * a task joins its queue, and at the tick. Only a test of all CPUs clears `overutilized`
+ * again: in fair.c when the topmost domain is balanced; here at a tick, at most once in
+ * that domain's interval, which is one millisecond per CPU. While energy decides, CPUs
+ * take no tasks from the queues of others: a CPU is then left idle on purpose.
  */
 #ifndef ALIGHT_LIVE_ENERGY_H
 #define ALIGHT_LIVE_ENERGY_H
@@ -25,7 +24,7 @@ const volatile bool energy_model;
 struct policy_perf_domain perf[POLICY_MAX_PERF_DOMAINS];
 u32 nr_perf;
 
-/* When a tick may look at all CPUs again. */
+/* When a tick may test all CPUs again. */
 u64 overutilized_next;
 
 /* Does energy decide now? */
@@ -35,8 +34,9 @@ static __always_inline int energy_decides(void)
 }
 
 /*
- * The utilization of a CPU does not fit it (cpu_overutilized()): from 6.1 on
- * within its clamps, of which from 7.2 on only the upper one counts.
+ * The utilization of a CPU does not fit it (cpu_overutilized()). From 6.1 on, and in the
+ * last updates of 5.10 and 5.15, it is tested with its clamps; from 7.2 on only the upper
+ * clamp counts.
  */
 static __noinline u32 cpu_overutilized(u32 cpu)
 {
@@ -75,7 +75,7 @@ static __noinline int energy_tick(u32 cpu, u64 now)
 	overutilized_next = now + topology.nr_cpus * 1000000ull;
 	bpf_for(i, 0, topology.nr_cpus) {
 		found = policy_hide(found);
-		/* While energy decides nobody would take what waits behind another class. */
+		/* While energy decides, no CPU would take tasks that wait behind another class. */
 		if (cpu_overutilized(i) || (view_of(i)->nr_running && taken(i, now)))
 			found = 1;
 	}

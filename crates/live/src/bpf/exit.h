@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exit.h - why the kernel ended the scheduler, kept for the loader
+ * exit.h - keeps for the loader why the kernel ended the scheduler
  *
  * The kernel's own copy is gone when its exit operation returns.
  */
@@ -9,7 +9,7 @@
 
 #include "kernel.h"
 
-/* Bytes of the kernel's debug dump; set by the loader, as the size of exit_dump's value is. */
+/* Bytes of the kernel's debug dump; the loader sets this and the value size of exit_dump. */
 const volatile u32 exit_dump_bytes = 1;
 
 struct {
@@ -19,7 +19,7 @@ struct {
 	char message[1024];	/* SCX_EXIT_MSG_LEN */
 } ended;
 
-/* What the kernel knew of CPUs and tasks when it ended the scheduler for an error. */
+/* The kernel's debug dump, if it ended the scheduler for an error. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -37,7 +37,7 @@ static __always_inline void exit_record(const struct scx_exit_info *info)
 	bpf_probe_read_kernel_str(ended.message, sizeof(ended.message), info->msg);
 	if (dump)
 		bpf_probe_read_kernel_str(dump, exit_dump_bytes, info->dump);
-	/* Last: the loader looks at it first. */
+	/* Written last, because the loader reads it first. */
 	ended.kind = info->kind;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fair.h - whose turn it is on a CPU: EEVDF, as in kernel/sched/fair.c, Linux 7.2
+ * fair.h - the order of the tasks of a CPU: EEVDF, as in kernel/sched/fair.c, Linux 7.2
  *
- * A task has run vruntime, which is its time on CPUs over its weight. The mean
- * of the vruntimes of a queue, weighted, is the queue's virtual time V; a task
- * behind it is owed CPU time (its lag is positive), one before it had too much.
- * A task asks for a slice; by its deadline it has had it. The queue is ordered
- * by deadlines. What each function does, and after which one of fair.c:
+ * A task's vruntime is its time on CPUs over its weight. The weighted mean of the
+ * vruntimes of a queue is the queue's virtual time V. A task behind V is owed CPU
+ * time (its lag is positive); a task ahead of V has had too much. A task asks for a
+ * slice, which it has had by its deadline. The queue is ordered by deadlines. Each
+ * function, and the one of fair.c that it follows:
  *
  *	fair_join	place_entity	lag and deadline are kept on the way to the queue
  *	fair_leave	update_entity_lag
@@ -17,13 +17,13 @@
  *	fair_preempts	wakeup_preempt_fair, pick_eevdf
  *	fair_yield	yield_task_fair
  *
- * The sum that V is computed of is exact: rounding errors would add up on a CPU
- * that never idles. No helper of the kernel is called here, so it compiles for
- * the host too, where it is tested.
+ * V is computed from an exact sum, because rounding errors would add up on a CPU that
+ * never idles. This file calls no helper of the kernel, so that it compiles for the
+ * host too, where it is tested.
  *
- * What differs: a task that sleeps with negative lag stays queued there until
- * the lag is paid (delayed dequeue); here it leaves, and what V went on
- * meanwhile is taken off the debt when it comes back to the same CPU.
+ * One difference: in fair.c a task that sleeps with negative lag stays queued until the
+ * lag is paid (delayed dequeue). Here it leaves; when it comes back to the same CPU, its
+ * debt is less by the advance of V meanwhile.
  */
 #ifndef ALIGHT_LIVE_FAIR_H
 #define ALIGHT_LIVE_FAIR_H
@@ -40,28 +40,28 @@ struct fair_queue {
 	u64 weight;		/* sum of the weights */
 	u64 zero;		/* a virtual time near V */
 	/* The running task, as of its last charge. */
-	u64 curr_from;		/* when that was; if none runs, the last time that one did or the CPU idled */
+	u64 curr_from;		/* its time; if no task runs, when one ran last or the CPU idled last */
 	u64 curr_vruntime;
 	u64 curr_deadline;
-	u64 curr_protected;	/* it is left alone until its vruntime gets there */
+	u64 curr_protected;	/* it is not preempted until its vruntime gets there */
 	u32 curr_weight;	/* 0: no task of this queue runs */
 	u32 curr_idle;		/* it is SCHED_IDLE */
 	u64 curr_slice;
 	u32 curr_pinned;	/* no other CPU may run it */
-	/* queue.h: tasks in its queue of the patient, and when one was last served by age. */
+	/* queue.h: tasks in the patient queue, and when one of them was last served by age. */
 	u32 patient;
-	u32 readers;		/* of them, those who were preempted while they read under RCU */
+	u32 readers;		/* of them, tasks preempted inside an RCU read section */
 	u64 patient_served;
 };
 
-/* A task's part. */
+/* The state of a task. */
 struct fair_entity {
 	u64 vruntime;
 	u64 deadline;
 	s64 lag;		/* while not queued: V - vruntime when it left */
-	u64 ahead;		/* while not queued: deadline - vruntime, if that is to be kept */
-	u64 left_at;		/* V of those that stayed when it left */
-	u64 slice;		/* ns it asks for */
+	u64 ahead;		/* while not queued: deadline - vruntime if it is kept, else 0 */
+	u64 left_at;		/* V of the other tasks when it left */
+	u64 slice;		/* time that it asks for, ns */
 	u32 weight;		/* FAIR_NICE_0 at nice 0 */
 	u32 fresh;		/* never queued */
 };
@@ -72,7 +72,7 @@ static __always_inline u64 fair_virtual(u64 time, u32 weight)
 	return weight == FAIR_NICE_0 || !weight ? time : time * FAIR_NICE_0 / weight;
 }
 
-/* floor(n / d), without the signed division that BPF lacks; 0 if @d is. */
+/* floor(n / d), without the signed division that BPF lacks; 0 if @d is 0. */
 static __always_inline s64 fair_floor(s64 n, u64 d)
 {
 	if (!d)
@@ -80,7 +80,7 @@ static __always_inline s64 fair_floor(s64 n, u64 d)
 	return n < 0 ? -(s64)(((u64)-n + d - 1) / d) : (s64)((u64)n / d);
 }
 
-/* n / d towards 0, as the kernel divides lags (div64_long); 0 if @d is. */
+/* n / d towards 0, as the kernel divides lags (div64_long); 0 if @d is 0. */
 static __always_inline s64 fair_part(s64 n, u64 d)
 {
 	if (!d)
@@ -88,7 +88,7 @@ static __always_inline s64 fair_part(s64 n, u64 d)
 	return n < 0 ? -(s64)((u64)-n / d) : (s64)((u64)n / d);
 }
 
-/* What the running task has run since its last charge, in its virtual time. */
+/* The virtual time that the running task has run since its last charge. */
 static __always_inline u64 fair_uncharged(const struct fair_queue *q, u64 now)
 {
 	if (!q->curr_weight || now <= q->curr_from)
@@ -116,7 +116,7 @@ static __always_inline void fair_rebase(struct fair_queue *q, u64 v)
 	q->zero = v;
 }
 
-/* Does @e get less than its share? (entity_eligible) */
+/* Has @e had no more than its share? (entity_eligible) */
 static __always_inline int fair_eligible(const struct fair_queue *q, const struct fair_entity *e,
 					 u64 now)
 {
@@ -124,9 +124,9 @@ static __always_inline int fair_eligible(const struct fair_queue *q, const struc
 }
 
 /*
- * @e comes to @q: its lag is what it was when it left, for which its distance
- * to V before it joins must be larger, by the weight that it brings.
- * @weight: its weight from now on; @here: it left this queue.
+ * @e joins @q with the lag that it had when it left. Its weight moves V towards it, so
+ * that it is placed at a larger distance from V first. @weight: its weight from now on;
+ * @here: it left this queue, not another.
  */
 static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *e, u32 weight,
 				      int here, u64 now)
@@ -153,7 +153,7 @@ static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *
 	fair_rebase(q, v);
 }
 
-/* @e leaves @q; if it does not go to sleep (@keeps), its deadline goes along. */
+/* @e leaves @q. If it does not go to sleep (@keeps), it keeps its deadline. */
 static __always_inline void fair_leave(struct fair_queue *q, struct fair_entity *e, int keeps,
 				       u64 tick, u64 now)
 {
@@ -167,14 +167,14 @@ static __always_inline void fair_leave(struct fair_queue *q, struct fair_entity 
 	if (q->weight) {
 		fair_rebase(q, fair_now(q, now));
 	} else {
-		/* Time goes on where it stood. */
+		/* V goes on from here. */
 		q->zero = v;
 		q->sum = 0;
 	}
 	e->left_at = q->zero;
 }
 
-/* What its group gives to @e, which is queued, has changed (reweight_entity). */
+/* Its group gives the queued @e another weight (reweight_entity). */
 static __always_inline void fair_reweigh(struct fair_queue *q, struct fair_entity *e, u32 weight,
 					 u64 tick, u64 now)
 {
@@ -192,7 +192,7 @@ static __always_inline void fair_show(struct fair_queue *q, const struct fair_en
 	q->curr_deadline = e->deadline;
 }
 
-/* @e, which is queued, begins to run: it is left alone until it has had its slice. */
+/* @e, which is queued, begins to run: it is protected until it has had its slice. */
 static __always_inline void fair_starts(struct fair_queue *q, const struct fair_entity *e,
 					int idle, u64 now)
 {
@@ -203,7 +203,7 @@ static __always_inline void fair_starts(struct fair_queue *q, const struct fair_
 	q->curr_idle = (u32)idle;
 }
 
-/* The running task has run since the last charge; true if it has had its slice. */
+/* Charges the running task for the time since the last charge; true if it has had its slice. */
 static __always_inline int fair_charge(struct fair_queue *q, struct fair_entity *e, u64 now)
 {
 	u64 ran = now > q->curr_from ? now - q->curr_from : 0, v;
@@ -233,9 +233,9 @@ static __always_inline void fair_stops(struct fair_queue *q)
 }
 
 /*
- * May @e, which has just been woken and joined, run before the running task?
- * One that had more than its share gives way at once; another is left alone
- * until it has had its slice, unless @e asks for a shorter one.
+ * May @e, which has just been woken and joined, run before the running task? A running
+ * task that has had more than its share gives way at once. Any other is protected until
+ * it has had its slice, unless @e asks for a shorter slice.
  */
 static __always_inline int fair_preempts(const struct fair_queue *q, const struct fair_entity *e,
 					 u64 now)
@@ -254,7 +254,7 @@ static __always_inline int fair_preempts(const struct fair_queue *q, const struc
 	return (s64)(e->deadline - deadline) <= 0;
 }
 
-/* The running task gives up what is left of its slice, if it may run at all. */
+/* The running task gives up the rest of its slice, if it is eligible. */
 static __always_inline void fair_yield(struct fair_queue *q, struct fair_entity *e, u64 now)
 {
 	fair_charge(q, e, now);

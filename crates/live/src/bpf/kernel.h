@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel.h - the part of the kernel's types that this scheduler touches
+ * kernel.h - the part of the kernel's types that this scheduler uses
  *
  * Field offsets are relocated when the program is loaded (CO-RE), so one build
  * serves all kernels from 6.18 on. Every kernel function is weak: the loader
@@ -108,7 +108,7 @@ struct task_struct {
 	struct css_set *cgroups;
 } KERNEL_TYPE;
 
-/* The part of the fair class that a task brings along: the slice it asks for (sched_setattr). */
+/* The slice that a task asks for (sched_setattr), which the kernel keeps in its fair entity. */
 struct sched_entity___slice {
 	__u64 slice;
 	unsigned char custom_slice;
@@ -135,7 +135,7 @@ struct rq {
 #define PF_KTHREAD	0x00200000
 #define ENQUEUE_RESTORE	0x02	/* queued again after a change, as it was (kernel/sched/sched.h) */
 
-/* Numbers differ between kernels: always by SCX(). */
+/* Values differ between kernels: they are always read by SCX(). */
 enum scx_wake_flags {
 	SCX_WAKE_FORK = 0x04,
 	SCX_WAKE_SYNC = 0x10,
@@ -204,7 +204,7 @@ enum cgroup_subsys_id {
 	cpu_cgrp_id = 1,
 };
 
-/* Begins with its cgroup_subsys_state; our own is another (cgroup.h). */
+/* The kernel's struct task_group; it begins with its cgroup_subsys_state. Ours is in cgroup.h. */
 struct task_group___kernel {
 	s32 idle;
 } KERNEL_TYPE;

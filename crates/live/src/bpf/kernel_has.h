@@ -22,11 +22,11 @@ static __always_inline int can_kick(void)
 }
 
 /*
- * Is the CPU that executes this off already? Then it must not put anything off to an interrupt
- * (irq_work), as kicks and timers are: none comes any more after smpcfd_dying_cpu(), where the
- * CPU still wakes who takes it off. What waits for it stays in the CPU's list, and while that is
- * not empty no interrupt is asked for (irq_work_queue()): all that the CPU puts off when it is
- * back would be lost.
+ * Is the executing CPU offline already? Then it must not defer work to an interrupt (irq_work),
+ * as kicks and timers do. After smpcfd_dying_cpu() no such interrupt comes any more, but the CPU
+ * still wakes the task that takes it down. Deferred work would stay in the CPU's list, and
+ * irq_work_queue() requests no interrupt while that list is not empty: all work that the CPU
+ * defers after it comes back would be lost.
  */
 static __noinline int here_is_off(void)
 {
@@ -37,7 +37,7 @@ static __noinline int here_is_off(void)
 	return off;
 }
 
-/* Before 7.1 it may return a task that has left (kernel/sched/ext.c, first_task). */
+/* Before 7.1 the function may return a task that has left (kernel/sched/ext.c, first_task). */
 static __always_inline int peek_works(void)
 {
 	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(7, 1, 0) && bpf_ksym_exists(scx_bpf_dsq_peek);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * packing.h - pack=full where this scheduler balances
+ * packing.h - pack=full in the balancing of this scheduler
  *
- * Which CPUs take part follows their activity; the loader finds it out a few
- * times a second (alight_policy::pack::Follow) and writes the buddies. Here, by
- * the letters of docs/policies/pack.md: a CPU that takes no part pulls nothing
- * (d), and is not woken to; what runs or waits there is sent to its buddy while
- * that is not full (g), at the latest when its turn ends.
+ * Which CPUs take part depends on their activity; the loader computes it a few times a
+ * second (alight_policy::pack::Follow) and writes the buddies. This file has the rest;
+ * letters are those of docs/policies/pack.md. A CPU that takes no part pulls nothing (d),
+ * and is not woken for tasks. Its tasks are sent to its buddy while that is not full (g),
+ * at the latest when their turn ends.
  */
 #ifndef ALIGHT_LIVE_PACKING_H
 #define ALIGHT_LIVE_PACKING_H
@@ -26,7 +26,7 @@ static __always_inline int takes_tasks(u32 cpu)
 	return !packs() || policy_takes_part(view_of(cpu), cpu);
 }
 
-/* Where what @cpu has is to go; POLICY_NONE: it may stay. */
+/* The CPU to which the tasks of @cpu must go; POLICY_NONE: they may stay. */
 static __always_inline u32 packs_on(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
@@ -40,7 +40,7 @@ static __always_inline u32 packs_on(u32 cpu)
 	return rq->buddy;
 }
 
-/* The signals of all CPUs up to now, for the loader; those of idle CPUs stand still by themselves. */
+/* Updates the signals of all CPUs for the loader; on idle CPUs nothing else updates them. */
 SEC("syscall")
 int refresh_signals(void *unused)
 {

@@ -3,17 +3,18 @@
  * queue.h - the tasks that wait for a CPU, and which of them is next
  *
  * Each CPU has two queues, both ordered by deadline (fair.h). The second is for
- * the patient: tasks so light among those of the CPU that their deadline may
+ * patient tasks: they are so light among those of the CPU that their deadline may
  * be further away than the kernel lets a task wait (30 s, then it ends the
- * scheduler). They compete by deadline with the others, and one of them is
- * served by age, so that none waits much longer than PATIENCE_NS. So is one
- * that was preempted while it reads under RCU, but sooner: all memory that is
- * to be freed waits for it, and from 7.2 the kernel ends the scheduler when
- * that has lasted for 21 s.
+ * scheduler). They compete by deadline with the others, and now and then one of
+ * them is served by age, so that none waits much longer than PATIENCE_NS.
  *
- * Where the kernel does not let us have queues (scx_bpf_create_dsq is missing),
- * tasks wait in its own, one a CPU, in the order of arrival; what has had its
- * turn goes to an idle CPU if there is one, for nobody can pull.
+ * A task that was preempted inside an RCU read section is served by age too, but
+ * sooner (READER_PATIENCE_NS): all memory to be freed waits for it, and from 7.2
+ * the kernel ends the scheduler when that has lasted for 21 s.
+ *
+ * On kernels without scx_bpf_create_dsq tasks wait in the kernel's own queues, one
+ * per CPU, in the order of arrival. A task that has had its turn goes to an idle CPU
+ * if there is one, because CPUs cannot pull.
  */
 #ifndef ALIGHT_LIVE_QUEUE_H
 #define ALIGHT_LIVE_QUEUE_H
@@ -23,32 +24,32 @@
 #include "turn.h"
 #include "views.h"
 
-/* Time after which the kernel asks for the next task at the latest. Ticks and turn.h end turns before. */
+/* The slice, after which the kernel calls dispatch(). Ticks and turn.h end turns before. */
 #define TURN_NS		100000000ull
 
 /*
- * What runs on a CPU that is not online goes on. The kernel asks us nothing there, and when a
- * slice ends with nobody else to run it puts the task aside for good: put_prev_task_scx() with
- * SCX_OPS_ENQ_LAST, do_enqueue_task()'s local path.
+ * The slice of a task on an offline CPU, which must not end. The kernel calls no operation there,
+ * and when a slice ends with no other task to run it puts the task aside for good:
+ * put_prev_task_scx() with SCX_OPS_ENQ_LAST, do_enqueue_task()'s local path.
  */
 #define OFFLINE_NS	3600000000000ull
 
 #define PATIENCE_NS	4000000000ull
-/* While somebody reads under RCU: a turn of a tick each is what it may cost the others. */
+/* The same for preempted RCU readers. Each service costs the other tasks a turn of a tick. */
 #define READER_PATIENCE_NS	100000000ull
-/* Nice 15: lighter ones are always patient; a queue may get heavier after they came. */
+/* Nice 15: lighter tasks are always patient, because a queue may get heavier after they came. */
 #define PATIENT_WEIGHT	36
 
-/* The queue of @cpu has the CPU's number, that of the patient this one. */
+/* The number of the patient queue of @cpu; that of its other queue is the CPU's number. */
 static __always_inline u64 patient_queue(u32 cpu)
 {
 	return POLICY_MAX_CPUS + (u64)cpu;
 }
 
 /*
- * Where RCU readers can be preempted, a program that runs in the context of @p is one itself,
- * and counts in its migration_disabled; elsewhere not since 6.18 (__bpf_prog_enter(),
- * rcu_read_lock_dont_migrate()).
+ * Does this program count in @p's migration_disabled? With preemptible RCU, a program that runs
+ * in the context of @p is an RCU reader itself and counts there. Without, it does not count since
+ * 6.18 (__bpf_prog_enter(), rcu_read_lock_dont_migrate()).
  */
 static __always_inline int reads_for_us(const struct task_struct *p)
 {
@@ -56,15 +57,15 @@ static __always_inline int reads_for_us(const struct task_struct *p)
 }
 
 /*
- * May the kernel run @p on its present CPU only? To say yes in vain keeps a task where it is,
- * to say no in vain ends the scheduler.
+ * May the kernel run @p on its present CPU only? A false positive only pins the task; a false
+ * negative ends the scheduler.
  */
 static __always_inline int stays(const struct task_struct *p)
 {
 	return p->nr_cpus_allowed == 1 || p->migration_disabled > reads_for_us(p);
 }
 
-/* Is @p, which does not run any more, in the middle of reading under RCU? */
+/* Is @p, which does not run any more, inside an RCU read section? */
 static __always_inline int is_reader(const struct task_struct *p)
 {
 	return bpf_core_field_exists(p->rcu_read_lock_nesting) &&
@@ -79,7 +80,7 @@ static __always_inline void set_slice(struct task_struct *p, u64 slice)
 		p->scx.slice = slice;
 }
 
-/* Tasks of this scheduler that wait for @cpu and that others may run. */
+/* The number of this scheduler's tasks that wait for @cpu and that other CPUs may run. */
 static __always_inline u32 waiting_on(u32 cpu)
 {
 	const struct fair_queue *q = queue_of(cpu);
@@ -94,7 +95,7 @@ static __always_inline void insert_local(struct task_struct *p, u64 enq_flags)
 	scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL), TURN_NS, enq_flags);
 }
 
-/* @t waits among the patient no more: it runs, or leaves. */
+/* @t no longer waits among the patient tasks: it runs, or leaves. */
 static __always_inline void patient_ends(struct live_task *t)
 {
 	if (!t->patient)
@@ -105,7 +106,7 @@ static __always_inline void patient_ends(struct live_task *t)
 	t->patient = t->reader = 0;
 }
 
-/* Is @t too light among the tasks of @cpu to wait for its deadline, which may be @patience away? */
+/* Is @t so light among the tasks of @cpu that its deadline may be more than @patience away? */
 static __always_inline int is_patient(const struct live_task *t, u32 cpu, u64 patience)
 {
 	u64 weight = t->fair.weight;
@@ -114,7 +115,7 @@ static __always_inline int is_patient(const struct live_task *t, u32 cpu, u64 pa
 	       t->fair.slice * queue_of(cpu)->weight > patience * weight;
 }
 
-/* @t begins to wait among the patient of @cpu, if it does not yet. */
+/* @t begins to wait among the patient tasks of @cpu, if it does not yet. */
 static __always_inline void patient_begins(struct live_task *t, u32 cpu, int reader, u64 now)
 {
 	struct fair_queue *q = queue_of(cpu);
@@ -154,9 +155,9 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 }
 
 /*
- * @cpu looks for a task once more, when what the caller inserts is there: that is after
- * enqueue() returns, and kicks after it. Not SCX_KICK_IDLE, which leaves out now who does not
- * idle now, but looks for the last time before the insertion.
+ * Makes @cpu look for a task again when the caller's insertion is done: that happens after
+ * enqueue() returns, and kicks happen after it. SCX_KICK_IDLE is not used: it skips a CPU that
+ * is not idle at the call, but that CPU may look for the last time before the insertion.
  */
 static __always_inline void look_again(u32 cpu)
 {
@@ -165,11 +166,12 @@ static __always_inline void look_again(u32 cpu)
 }
 
 /*
- * @p, which is queued here, waits for its turn on @cpu instead, where it comes at once if that
- * idles. Not by its local queue: an insertion there from enqueue() is put off, up to 7.0 also
- * outlives a change of the mask meanwhile, and a CPU that is not allowed then ends the scheduler
- * ("target CPU not allowed", process_ddsp_deferred_locals()). Kernels that cannot do without
- * have that mended (clear_direct_dispatch()).
+ * @p, which is queued here, waits for its turn on @cpu instead; if @cpu idles, its turn is at once.
+ *
+ * It does not go to the local queue of @cpu: an insertion there from enqueue() is deferred. Up to
+ * 7.0 that insertion survives a change of the affinity meanwhile, and if the CPU is not allowed
+ * then, the kernel ends the scheduler ("target CPU not allowed", process_ddsp_deferred_locals()).
+ * Kernels on which there is only the local queue have the fix (clear_direct_dispatch()).
  */
 static __always_inline void queue_send(struct task_struct *p, struct live_task *t, u32 cpu,
 				       u64 now, u64 enq_flags)
@@ -180,20 +182,20 @@ static __always_inline void queue_send(struct task_struct *p, struct live_task *
 				   enq_flags);
 		return;
 	}
-	view_move(t, cpu, now);		/* who waits in a queue is counted there: queue_waits() */
-	if (view_of(cpu)->offline)	/* since it was chosen; idle CPUs look for what waits there */
+	view_move(t, cpu, now);		/* a task that waits in a queue is counted there: queue_waits() */
+	if (view_of(cpu)->offline)	/* it went after it was chosen: idle CPUs take what waits there */
 		overloaded = 1;
 	scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, t->fair.deadline, enq_flags);
 	look_again(cpu);
 }
 
-/* Does anybody wait for @cpu, besides @current, which may go on there? */
+/* Does a task wait for @cpu, besides @current, which may go on there? */
 static __always_inline int queue_waits(u32 cpu, const struct live_task *current)
 {
 	return view_of(cpu)->nr_running > !!current;
 }
 
-/* The deadline of the first task of @queue; 0 if there is none. */
+/* Reads the deadline of the first task of @queue; returns 0 if there is none. */
 static __noinline int queue_deadline(u64 queue, u64 *deadline)
 {
 	struct task_struct *first = NULL;
@@ -216,9 +218,8 @@ static __noinline int queue_deadline(u64 queue, u64 *deadline)
 }
 
 /*
- * Does somebody wait for @cpu who would run before @t, which has just come? Then
- * it does not take the CPU from the running task (wakeup_preempt_fair: the
- * pick must be the woken task).
+ * Does a task wait for @cpu that would run before @t, which has just been woken? Then @t does
+ * not preempt the running task (wakeup_preempt_fair: the pick must be the woken task).
  */
 static __noinline int queue_prefers(u32 cpu, const struct live_task *t, u64 now)
 {
@@ -226,7 +227,7 @@ static __noinline int queue_prefers(u32 cpu, const struct live_task *t, u64 now)
 	struct live_task *other;
 	u64 deadline = 0;
 
-	/* Two are the running and the woken one; where there are no queues nobody is ordered. */
+	/* Two are the running and the woken task. Without queues of our own there is no order. */
 	if (!own_queues() || view_of(cpu)->nr_running <= 2)
 		return 0;
 	if (!peek_works())
@@ -239,8 +240,8 @@ static __noinline int queue_prefers(u32 cpu, const struct live_task *t, u64 now)
 }
 
 /*
- * Need @p not wait for its turn on @cpu? It starts at once on an idle CPU, in
- * place of a SCHED_IDLE task, and of another if fair_preempts() says so.
+ * Starts @p at once, if it need not wait for its turn on @cpu: on an idle CPU, in place of a
+ * SCHED_IDLE task, or of another task if fair_preempts() says so. Returns whether it does.
  */
 static __always_inline int queue_start(struct task_struct *p, struct live_task *t, u32 cpu,
 				       int woken, u64 now, u64 enq_flags)
@@ -251,7 +252,7 @@ static __always_inline int queue_start(struct task_struct *p, struct live_task *
 	if (view_of(cpu)->curr_is_idle || enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST)) {
 		s->direct++;
 		insert_local(p, enq_flags);
-		/* The idle task is picked already, and nobody else would ask @cpu to look. */
+		/* The idle task is picked already, and no one else makes @cpu look again. */
 		if (enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST))
 			look_again(cpu);
 		return 1;
@@ -271,7 +272,7 @@ static __always_inline int queue_start(struct task_struct *p, struct live_task *
 	return 1;
 }
 
-/* It is time to serve a patient task by age. */
+/* Is it time to serve a patient task by age? */
 static __always_inline int patience_ends(const struct fair_queue *q, u32 nr, u64 now)
 {
 	u64 waited = now - q->patient_served;
@@ -280,11 +281,12 @@ static __always_inline int patience_ends(const struct fair_queue *q, u32 nr, u64
 }
 
 /*
- * Brings the next of @cpu's waiting tasks to it. @current: the task that runs
- * and may go on, or NULL; it does if its deadline is earlier and it is owed time.
- * pick_eevdf(); what waits here and is not owed time is not passed over: the
- * queue has no second order. Among tasks of one weight and slice the one of the
- * earliest deadline is nearly always owed time (against_live.rs counts).
+ * Moves the next of @cpu's waiting tasks to it (pick_eevdf()). @current: the task that runs and
+ * may go on, or NULL; it goes on if its deadline is earlier and it is eligible.
+ *
+ * Unlike pick_eevdf(), this does not skip waiting tasks that are not eligible, because the queue
+ * has no second order. Among tasks of one weight and slice, the one of the earliest deadline is
+ * nearly always eligible (against_live.rs counts).
  */
 static __noinline int queue_pick(u32 cpu, u64 now, const struct live_task *current)
 {
@@ -313,7 +315,7 @@ static __noinline int queue_pick(u32 cpu, u64 now, const struct live_task *curre
 	       (nr && scx_bpf_dsq_move_to_local(second));
 }
 
-/* The same; mostly the first in the queue is the one. */
+/* The same, with a short way for the usual case: the first task of the queue. */
 static __always_inline int queue_next(u32 cpu, u64 now, const struct live_task *current)
 {
 	if (!current && !queue_of(cpu)->patient)
@@ -321,14 +323,14 @@ static __always_inline int queue_next(u32 cpu, u64 now, const struct live_task *
 	return queue_pick(cpu, now, current);
 }
 
-/* A task that waits for @cpu goes to the CPU that asks. */
+/* Moves a task that waits for @cpu to the CPU that executes this. */
 static __always_inline int queue_take(u32 cpu)
 {
 	return scx_bpf_dsq_move_to_local(cpu) ||
 	       (queue_of(cpu)->patient && scx_bpf_dsq_move_to_local(patient_queue(cpu)));
 }
 
-/* What waits in @queue goes to @cpu itself, from where the kernel moves it off a CPU that ends. */
+/* Moves all tasks of @queue to @cpu's local queue, from which the kernel moves them elsewhere. */
 static __always_inline void queue_hand_over(u64 queue, u32 cpu)
 {
 	u64 local = SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record.h - one decision as the kernel side writes it down
+ * record.h - one decision as the kernel side records it
  *
  * A record is this structure, then nr_llcs caches before the decision, nr_llcs
  * after it, then nr_cpus CPU views before it. Of the CPU views only that of

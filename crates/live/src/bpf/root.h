@@ -8,10 +8,10 @@
 #include "clamps.h"
 #include "machine.h"
 
-/* Some CPU is overutilized (rd->overutilized); stored and read without a lock, as there (energy.h). */
+/* Some CPU is overutilized (rd->overutilized, energy.h); no lock, as in the kernel. */
 u32 overutilized;
 
-/* As they are now, for one decision. */
+/* The facts as they are now, for one decision. */
 static __always_inline struct policy_root root_now(void)
 {
 	struct policy_root root = {};

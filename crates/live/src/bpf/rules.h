@@ -3,12 +3,12 @@
  * rules.h - clamps that the loader's rules give to tasks
  *
  * The rules are constants, so that a scheduler without any has no code for them.
- * Which of them a task meets is found out when it first comes and when its name,
- * nice value, policy or cgroup is another than it was, which is looked at when
- * the task wakes or is queued. Cgroups are known by number: the loader writes
- * down which rules each meets by its path, and hears here of one that it does not
- * know yet. Until then a task of that meets none of the rules that ask for a
- * cgroup.
+ * The rules that a task meets are found when it first comes, and again when its name,
+ * nice value, policy or cgroup has changed; that is checked when the task wakes or is
+ * queued. Cgroups are known by number: the loader writes which rules each of them
+ * meets by its path. unknown_cgroups tells the loader that there is one that it does
+ * not know yet. Until it does, a task of that cgroup meets none of the rules that ask
+ * for a cgroup.
  */
 #ifndef ALIGHT_LIVE_RULES_H
 #define ALIGHT_LIVE_RULES_H
@@ -32,7 +32,7 @@ struct rule {
 	s32 nice_first;
 	s32 nice_last;
 	u32 policy;		/* enum policy_class, of what the task asked for */
-	u16 uclamp_min;		/* RULE_NO_CLAMP: leaves it */
+	u16 uclamp_min;		/* RULE_NO_CLAMP: the task keeps its own */
 	u16 uclamp_max;
 };
 
@@ -40,9 +40,9 @@ struct rule {
 const volatile u32 nr_rules;
 const volatile struct rule rules[RULES_MOST];
 const volatile bool rules_ask_cgroups;
-const volatile u64 rules_of_any_cgroup;	/* bits of the rules that do not */
+const volatile u64 rules_of_any_cgroup;	/* bits of the rules that ask for no cgroup */
 
-/* The loader adds 1 when the cgroups that it knows are others. It begins with 1. */
+/* The loader adds 1 when the cgroups that it knows have changed. It begins with 1. */
 u32 rules_generation;
 /* Times that a cgroup was not known; the loader looks for new ones when this changes. */
 u64 unknown_cgroups;
@@ -55,7 +55,7 @@ struct {
 	__type(value, u64);
 } cgroup_rules SEC(".maps");
 
-/* What was known of a task when its rules were found, and what they give. */
+/* What was known of a task when its rules were found, and the clamps that they give. */
 struct task_rules {
 	u64 comm[GLOB_NAME / 8];
 	u64 cgroup;
@@ -71,7 +71,7 @@ static __always_inline u64 cgroup_of(struct task_struct *task)
 	return bpf_core_field_exists(task->cgroups) ? task->cgroups->dfl_cgrp->kn->id : 0;
 }
 
-/* Bits of the rules that the task's cgroup lets it meet. */
+/* Bits of the rules that tasks of this cgroup may meet. */
 static __always_inline u64 rules_of_cgroup(const struct task_rules *s)
 {
 	u64 id = s->cgroup, *bits;
@@ -110,7 +110,7 @@ static __noinline int rule_matches_comm(const struct task_rules *s, u32 n)
 	return 0;
 }
 
-/* Of the rules that the task meets the first that sets a clamp decides it. */
+/* Each clamp is decided by the first rule that the task meets and that sets this clamp. */
 static __noinline int rules_find(struct task_rules *s, u32 pid, u32 tgid)
 {
 	u32 min = policy_hide(RULE_NO_CLAMP), max = policy_hide(RULE_NO_CLAMP), i;
@@ -143,7 +143,7 @@ static __noinline int rules_find(struct task_rules *s, u32 pid, u32 tgid)
 	return 0;
 }
 
-/* Looks whether the task is still what it was; if not, finds its rules anew. */
+/* Checks whether the task has changed; if so, finds its rules again. */
 static __always_inline void rules_read(struct task_rules *s, struct task_struct *task)
 {
 	u32 class = task->policy == SCHED_IDLE	? POLICY_IDLE :

@@ -2,7 +2,7 @@
 /*
  * select_test.bpf.c - the decision alone, run by BPF_PROG_TEST_RUN
  *
- * The loader writes a machine and a run of questions into the program's
+ * The loader writes a machine and a list of questions into the program's
  * variables; one call answers them in order. What a decision writes into CPU
  * views and search states stays for the next one, as in a scheduler. Nothing
  * of the running kernel is read or changed.
@@ -37,7 +37,7 @@ u32 nr_answered;
 
 struct policy_scratch scratch;
 
-/* The loader's constants, without the qualifier that keeps the compiler from folding them. */
+/* A constant of the loader, without the `volatile` that keeps the compiler from folding it. */
 #define CONSTANT(type, object) ({				\
 	const type *__p = (const type *)&(object);		\
 	asm volatile("" : "+r"(__p));				\
@@ -45,8 +45,8 @@ struct policy_scratch scratch;
 })
 
 /*
- * Answers one question. A global function, which the verifier follows once;
- * flatten, because its frame and its callees' share 512 bytes.
+ * Answers one question. The function is global, so that the verifier follows it once.
+ * It is flattened, because its frame and its callees' share 512 bytes.
  */
 __attribute__((noinline, flatten)) u32 decide(struct question *q __arg_nonnull)
 {
@@ -77,7 +77,7 @@ __attribute__((noinline, flatten)) u32 decide(struct question *q __arg_nonnull)
 	return policy_select(&c);
 }
 
-/* What has changed of the machine before this question. */
+/* Applies the changes of the machine before this question. */
 static __noinline int change_machine(const struct question *q)
 {
 	u32 i;

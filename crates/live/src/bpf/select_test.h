@@ -2,8 +2,8 @@
 /*
  * select_test.h - one question to the decision in the kernel, and its answer
  *
- * The loader fills in all but what comes after the decision. What changes of
- * the machine since the question before stands in front.
+ * The loader fills in all fields up to the decision. The changes of the machine since
+ * the question before come first.
  */
 #ifndef ALIGHT_LIVE_SELECT_TEST_H
 #define ALIGHT_LIVE_SELECT_TEST_H
@@ -35,7 +35,7 @@ struct question {
 	struct policy_mask allowed;
 	struct policy_task wakee;
 	struct policy_task waker;
-	/* after the decision, as are wakee and waker */
+	/* as the decision leaves them; wakee and waker too */
 	struct policy_answer answer;
 	struct policy_cpu here;		/* view of this_cpu */
 	u64 llc_states;			/* of all search states, see sum_of_states() */

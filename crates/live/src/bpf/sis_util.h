@@ -2,10 +2,10 @@
 /*
  * sis_util.h - how many CPUs of a cache a wakeup looks at
  *
- * The more of a cache's CPUs are in use the less a search for an idle one is
- * worth (SIS_UTIL, from 5.19). The kernel counts anew when it balances the
- * cache's domain, which each busy CPU does every 16 ms for each CPU of it
- * (busy_factor, sd_init()): somebody every 16 ms. So does a tick here.
+ * The more CPUs of a cache are in use, the fewer of them a search looks at (SIS_UTIL,
+ * from 5.19). The kernel computes the number again when a CPU balances the cache's
+ * domain. A busy CPU does that every 16 ms times the number of its CPUs (busy_factor,
+ * sd_init()), so one of them does it every 16 ms. Here a tick does.
  */
 #ifndef ALIGHT_LIVE_SIS_UTIL_H
 #define ALIGHT_LIVE_SIS_UTIL_H
@@ -16,7 +16,7 @@
 
 #define SIS_UTIL_NS	16000000ull
 
-/* When the CPUs that share a state are counted again. */
+/* When the number of each shared state is computed again. */
 u64 sis_util_at[POLICY_MAX_CPUS];
 
 /* The domain whose state the searches of @place use: its cache, or the asymmetric one. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.h - what the scheduler counts, a CPU at a time
+ * stats.h - the statistics of the scheduler, per CPU
  *
- * Written without atomics: decisions on the CPU that decides, with interrupts
- * off, the rest with the CPU's runqueue locked, but for what its timers count
- * (timed). The loader, which maps the memory, reads them at any time. All grow from the load of the scheduler on. Names are those of the statistics
- * that the loader prints.
+ * They are written without atomics: those of decisions by the CPU that decides, with
+ * interrupts off; the others with the CPU's runqueue locked, except what its timers
+ * count (timed). The loader maps the memory and reads it at any time. All counts grow
+ * from the load of the scheduler on. Names are those that the loader prints.
  */
 #ifndef ALIGHT_LIVE_STATS_H
 #define ALIGHT_LIVE_STATS_H
@@ -27,9 +27,9 @@ enum moved {
 };
 
 struct cpu_stats {
-	/* Decisions where a waking or new task goes, made on this CPU. */
+	/* Decisions for a waking or new task, made on this CPU. */
 	u64 decisions;
-	u64 lost;			/* made, but not written down: the buffer was full */
+	u64 lost;			/* made, but not recorded: the buffer was full */
 	u64 steps[STATS_STEPS];		/* by the step that answered: enum policy_step */
 	u64 found_idle;			/* the answer was idle, or ran SCHED_IDLE tasks only */
 	u64 scanned;			/* CPUs looked at */
@@ -42,20 +42,20 @@ struct cpu_stats {
 	u64 delays[STATS_DELAYS];	/* runs by log2 of it */
 	u64 moved[MOVED_LEVELS];	/* ran elsewhere before, by distance */
 
-	/* How they came here. */
+	/* How these tasks came here. */
 	u64 direct;			/* started at once, not queued: the CPU was idle */
 	u64 queued;			/* ordered by deadline into the CPU's queue */
 	u64 patient;			/* queued by age, too light to be served by deadline in time */
-	u64 preempted_idle;		/* a SCHED_IDLE task was thrown off for it */
-	u64 preempted;			/* another was, by an earlier deadline */
+	u64 preempted_idle;		/* a SCHED_IDLE task was preempted for it */
+	u64 preempted;			/* another task was, by an earlier deadline */
 	u64 pulled_idle;		/* taken from another CPU's queue, for lack of work */
 	u64 pulled_balance;		/* taken from a busier CPU's queue at a tick */
 	u64 misfit;			/* sent to a bigger CPU while it ran */
 	u64 spread;			/* idle CPUs given work of this one, where tasks wait */
 	u64 packed;			/* moved to a CPU that takes part in packing */
 	u64 yields;
-	u64 timed;			/* turns that a timer on this CPU ended, since somebody waited */
-	u64 reminded;			/* it idled, though something had waited for it for long */
+	u64 timed;			/* turns that a timer on this CPU ended, because a task waited */
+	u64 reminded;			/* kicks, because it idled though a task had waited for long */
 };
 
 struct cpu_stats stats[POLICY_MAX_CPUS];
@@ -65,7 +65,7 @@ static __always_inline struct cpu_stats *stats_of(u32 cpu)
 	return &stats[policy_bound(cpu, POLICY_MAX_CPUS)];
 }
 
-/* The highest bit of ones from there down to bit 0, by six bits of their product (de Bruijn). */
+/* The highest bit of a number with all lower bits set, by six bits of a product (de Bruijn). */
 #define LOG2_PRODUCT	0x03f6eaf2cd271461ull
 static const u8 log2_table[64] = {
 	0, 58, 1, 59, 47, 53, 2, 60, 39, 48, 27, 54, 33, 42, 3, 61,

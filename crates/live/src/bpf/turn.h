@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * turn.h - a turn that somebody waits for ends when it is over, not at a tick
+ * turn.h - ends a turn when it is over, not at a tick, if a task waits
  *
  * The kernel looks at a task's slice at ticks only. A task that wakes and may
  * not run at once would wait for the first tick after the running one has had
  * its slice, 4 ms more at 250 Hz; fair.c has a timer for it (hrtick_start_fair(),
  * on by default in 7.2). Here a CPU's timer starts when a woken task has to wait,
- * and goes on from turn to turn as long as somebody waits.
+ * and goes on from turn to turn as long as a task waits.
  */
 #ifndef ALIGHT_LIVE_TURN_H
 #define ALIGHT_LIVE_TURN_H
@@ -15,10 +15,10 @@
 #include "stats.h"
 #include "views.h"
 
-/* A timer for less would hardly be sooner; after a turn, the next task is there by then. */
+/* A shorter timer would hardly fire sooner. After a turn ended, the next task runs by then. */
 #define TURN_LEAST_NS	50000ull
 
-/* A timer for more would keep shorter ones out that come meanwhile; ticks end such turns. */
+/* A longer timer would keep out shorter ones that are needed meanwhile; ticks end such turns. */
 #define TURN_MOST_NS	20000000ull
 
 struct turn {
@@ -32,7 +32,7 @@ struct {
 	__type(value, struct turn);
 } turns SEC(".maps");
 
-/* When the timer of a CPU is due; if that is past none runs, or it was lost. */
+/* When the timer of a CPU is due. If that is past, no timer runs, or it was lost. */
 u64 turn_due[POLICY_MAX_CPUS];
 
 static __always_inline u64 *turn_due_of(u32 cpu)
@@ -52,17 +52,16 @@ static __always_inline int timers_work(void)
 	return !bpf_core_field_exists(((struct spinlock___rt *)0)->lock);
 }
 
-/* Where tasks wait in the order of arrival, or nobody can be told, ticks end turns. */
+/* Do timers end turns? Where tasks wait in the order of arrival, or kicks are missing, ticks do. */
 static __always_inline int turns_timed(void)
 {
 	return own_queues() && can_kick() && timers_work();
 }
 
 /*
- * Starts the timer of @cpu for the rest of the running task's turn; if there is
- * none the turn ends now, and the timer will look at the next. May be called
- * under the runqueue's lock, and by the timer without it: then what it reads
- * may be a moment old.
+ * Starts the timer of @cpu for the rest of the running task's turn. If nothing is left,
+ * the turn ends now, and the timer is for the next turn. It is called under the
+ * runqueue's lock, and by the timer without it: then what it reads may be a moment old.
  */
 static __noinline int turn_time(struct turn *t, u32 cpu, u64 now)
 {
@@ -79,7 +78,7 @@ static __noinline int turn_time(struct turn *t, u32 cpu, u64 now)
 	if (rest < TURN_LEAST_NS)
 		rest = TURN_LEAST_NS;
 	*turn_due_of(cpu) = now + rest;
-	/* It wants memory on some kernels. */
+	/* On some kernels it needs memory, and can fail. */
 	if (bpf_timer_start(&t->timer, rest, 0))
 		*turn_due_of(cpu) = 0;
 	return 0;
@@ -105,7 +104,7 @@ static __noinline int turn_begin(u32 cpu, u64 now)
 	return 0;
 }
 
-/* A woken task waits for @cpu, where another one of ours runs. */
+/* A woken task waits for @cpu, where another task of this scheduler runs. */
 static __always_inline void turn_awaited(u32 cpu, u64 now)
 {
 	if (turns_timed() && (s64)(now - *turn_due_of(cpu)) >= 0)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * views.h - what the policy knows of this machine, kept up to date
+ * views.h - the views of this machine that the policy reads, kept up to date
  *
- * The CPU views and the task views are those of policy/abi.h, and
- * policy/runqueue.h says what each event does to them; fair.h, what it does to
- * the order of a CPU's tasks.
+ * CPU views and task views are those of policy/abi.h. policy/runqueue.h updates them
+ * at each event; fair.h updates the order of a CPU's tasks.
  *
- * Who may write what, and what can be seen half done:
+ * Rules of locking, and inconsistencies that a reader may see:
  *  - A CPU view and the CPU's fair queue are written under its spin lock. The
  *    kernel calls most operations with the runqueue locked, but a task that the
  *    kernel moves between queues (dispatch, affinity) leaves its old CPU's view
  *    from the new CPU, without the old runqueue's lock. Hence a lock of our own.
- *    What only the CPU's own operations write needs the runqueue's lock alone:
- *    curr_is_idle, the running task's part of the fair queue.
+ *    Fields that only the CPU's own operations write need the runqueue's lock
+ *    alone: curr_is_idle, the running task's part of the fair queue.
  *  - A task view is written by operations on its task, which the kernel calls
  *    with the task's runqueue locked, or, while it sleeps, with its pi_lock
  *    held (select_cpu). No two run at once.
@@ -20,7 +19,7 @@
  *    by select_cpu only, on the CPU where they belong, with interrupts off.
  *  - ttwu_pending and has_idle_cores are single stores without a lock, as in
  *    the kernel: a late reader sees the old value, and two wakers may take one
- *    idle CPU, as theirs do.
+ *    idle CPU, as there.
  *  - select_cpu reads other CPUs' views without their locks unless it takes a
  *    snapshot, so fields of one view may be a moment apart.
  *  - Between the kernel's move of a queued task and its start on the new CPU,
@@ -38,7 +37,7 @@
 
 struct policy_cpu cpus[POLICY_MAX_CPUS];
 struct policy_llc llcs[POLICY_MAX_CPUS];
-/* The idle tasks wake others too, and have no task storage. */
+/* Views of the idle tasks, which wake tasks too but have no task storage. */
 struct policy_task idle_tasks[POLICY_MAX_CPUS];
 struct fair_queue queues[POLICY_MAX_CPUS];
 /* Runnable tasks that no other CPU may run. */
@@ -46,11 +45,11 @@ u32 pinned[POLICY_MAX_CPUS];
 /* A task of this scheduler is current. */
 u8 curr_fair[POLICY_MAX_CPUS];
 /*
- * Tasks wait somewhere that another CPU may run: an idle CPU that looks for them
+ * Tasks may wait somewhere that another CPU may run. An idle CPU that looks for them
  * clears it if it finds none (rd->overloaded).
  */
 u32 overloaded;
-/* Next CPU whose blocked load a tick decays. */
+/* The CPU whose blocked load a tick decayed last. */
 u32 decay_next;
 
 struct view_lock {
@@ -64,7 +63,7 @@ struct {
 	__type(value, struct view_lock);
 } locks SEC(".maps");
 
-/* What is kept of a task. */
+/* The state of a task. */
 struct live_task {
 	struct policy_task view;
 	struct task_clamps clamps;
@@ -72,16 +71,16 @@ struct live_task {
 	u64 waits_from;		/* when it became runnable or was queued again; 0: it does not wait */
 	u32 cpu;		/* the CPU view that counts it */
 	u32 ran_on;		/* CPU it ran on last */
-	u32 pending_cpu;	/* its ttwu_pending is for this task; POLICY_NONE: none */
+	u32 pending_cpu;	/* the CPU whose ttwu_pending is for this task, or POLICY_NONE */
 	u32 fresh;		/* never enqueued */
 	u8 pinned;		/* counted in pinned[] */
 	u8 running;
-	u8 reader;		/* counted among the readers of those who wait with it */
+	u8 reader;		/* counted in `readers` of the queue where it waits */
 	u8 unused;
 	u32 group;		/* its task group (cgroup.h) */
 	u32 counted_group;	/* the group that counts it as runnable */
 	u32 patient;		/* the CPU among whose patient tasks it waits, plus one; 0: none */
-	u32 better;		/* better_cpu() when the CPU was last asked for the next task */
+	u32 better;		/* better_cpu() at the CPU's last dispatch() */
 };
 
 struct {
@@ -91,7 +90,7 @@ struct {
 	__type(value, struct live_task);
 } tasks SEC(".maps");
 
-/* max_idle_balance_cost at its start, twice: the longest idle phase that avg_idle heeds. */
+/* Twice the initial max_idle_balance_cost: the most that avg_idle can be. */
 #define AVG_IDLE_MAX_NS	1000000ull
 
 static __always_inline struct policy_cpu *view_of(u32 cpu)
@@ -141,9 +140,9 @@ static __always_inline u32 freq_scale_of(u32 cpu)
 }
 
 /*
- * The time of @cpu's runqueue, which is locked: one time for all that a switch or
- * a wakeup does, as in the fair class (rq_clock). A switch that a wakeup asked for
- * does not bring it up to date (rq_clock_skip_update).
+ * The time of @cpu's runqueue, which is locked: a switch or a wakeup uses one time for
+ * all that it does, as in the fair class (rq_clock). A switch that a wakeup requested
+ * does not update it (rq_clock_skip_update).
  */
 static __always_inline u64 rq_now(u32 cpu)
 {
@@ -160,7 +159,7 @@ static const u32 nice_weights[40] = {
 	110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
 };
 
-/* What the kernel says of a task now, but for its clamps; only while it is not queued. */
+/* Reads the attributes of a task, except its clamps; only while it is not queued. */
 static __always_inline void task_read(struct live_task *t, struct task_struct *task)
 {
 	const struct task_struct___slice *asked = (const void *)task;
@@ -250,7 +249,7 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 	return 0;
 }
 
-/* A task leaves its queue: it sleeps, or something about it changes, or (@moved) it goes elsewhere. */
+/* A task leaves its queue: it sleeps, its attributes change, or (@moved) it goes to another CPU. */
 static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int moved)
 {
 	const struct policy_params *k = the_params();
@@ -283,7 +282,7 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	return 0;
 }
 
-/* A queued task has been moved to @cpu by the kernel, which tells nobody. */
+/* A queued task moves to @cpu. When the kernel moves it, it does not report that. */
 static __noinline int view_move(struct live_task *t, u32 cpu, u64 now)
 {
 	view_dequeue(t, now, 0, 1);
@@ -291,7 +290,7 @@ static __noinline int view_move(struct live_task *t, u32 cpu, u64 now)
 	return 0;
 }
 
-/* A task that runs may meet other rules than before: it has called itself another name. */
+/* A running task may meet other rules than before, for example because its name has changed. */
 static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
 {
 	u32 min = t->view.uclamp_min, max = t->view.uclamp_max, cpu = t->cpu;
@@ -314,12 +313,12 @@ static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
 }
 
 /*
- * Shorter than a period of the sums: a task that starts so soon after its CPU's
- * view was brought up to date finds nothing to add (___update_load_sum).
+ * One unit of the sums: a task that starts in less time after the update of its CPU's
+ * view has nothing to add (___update_load_sum).
  */
 #define PELT_PERIOD_NS	1024
 
-/* The sums of a task that starts, and of its CPU, up to now. */
+/* Updates the sums of a task that starts, and of its CPU. */
 static __noinline int view_set_next(struct live_task *t, u64 now)
 {
 	u32 cpu = t->cpu, freq = freq_scale_of(cpu);
@@ -352,8 +351,8 @@ static __always_inline void view_start(struct live_task *t, u64 now)
 }
 
 /*
- * A task goes on or stops (but stays queued) on the CPU that counts it. Is its
- * turn over, if others wait?
+ * A task goes on or stops (but stays queued) on the CPU that counts it. Returns whether its
+ * turn is over, if others wait.
  */
 static __noinline int view_run(struct live_task *t, u64 now, int stops)
 {
@@ -397,7 +396,7 @@ static __noinline int view_yield(struct live_task *t, u64 now)
 	return 0;
 }
 
-/* @cpu begins or ends to run its idle task. */
+/* @cpu begins (@idle) or ends to run its idle task. */
 static __noinline int view_idle(u32 cpu, u64 now, int idle)
 {
 	u32 freq = freq_scale_of(cpu);
@@ -413,7 +412,7 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 		policy_update_idle_rq_clock_pelt(rq, 0);
 		rq->idle_stamp = now;
 	} else {
-		queue_of(cpu)->curr_from = now;		/* somebody has the CPU since then: taken() */
+		queue_of(cpu)->curr_from = now;		/* a task has the CPU since then: taken() */
 		if (rq->idle_stamp) {
 			policy_update_avg_idle(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
 			rq->idle_stamp = 0;
@@ -424,7 +423,7 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 	return 0;
 }
 
-/* After so long another class is not about to give the CPU back. */
+/* After this time another class is not expected to give the CPU back soon. */
 #define TAKEN_NS	16000000ull
 
 /* Has @cpu idled for longer than @ns? */
@@ -436,8 +435,8 @@ static __always_inline int idle_for(u32 cpu, u64 now, u64 ns)
 }
 
 /*
- * May what waits for @cpu wait for good? Another class has had it for long; or it is off, or
- * idles, and does not fetch what was sent there.
+ * May tasks that wait for @cpu wait forever? So it is if another class has had the CPU for long,
+ * if it is offline, or if it has idled for long and not fetched the tasks that were sent there.
  */
 static __always_inline int taken(u32 cpu, u64 now)
 {
@@ -449,7 +448,7 @@ static __always_inline int taken(u32 cpu, u64 now)
 	       (s64)(now - q->curr_from) > (s64)TAKEN_NS;
 }
 
-/* The signals of a CPU up to now, though nothing happens there. */
+/* Updates the signals of a CPU on which nothing happens. */
 static __noinline int view_refresh(u32 cpu, u64 now)
 {
 	struct policy_cpu *rq = view_of(cpu);

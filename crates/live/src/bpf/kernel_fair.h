@@ -3,8 +3,8 @@
  * kernel_fair.h - the part of the fair class's types that the recorder reads
  *
  * Offsets are relocated when the program is loaded (CO-RE), so one build serves
- * 5.10 to 7.3. Members that only some kernels have stand side by side; whoever
- * reads one asks bpf_core_field_exists() first.
+ * 5.10 to 7.3. Members that only some kernels have are listed side by side; code that
+ * reads one tests bpf_core_field_exists() first.
  */
 #ifndef ALIGHT_LIVE_KERNEL_FAIR_H
 #define ALIGHT_LIVE_KERNEL_FAIR_H
@@ -113,7 +113,7 @@ struct thread_info___arm64 {
 	u64 preempt_count;
 } KERNEL_TYPE;
 
-/* amd64, 6.2 to 6.14, has its preemption count in it. */
+/* On amd64, 6.2 to 6.14, it has the preemption count. */
 struct pcpu_hot {
 	int preempt_count;
 } KERNEL_TYPE;
@@ -226,9 +226,9 @@ extern struct sched_domain_shared *const sd_llc_shared __ksym __weak;
 extern struct sched_domain_shared *const sd_balance_shared __ksym __weak;
 extern const int sd_llc_size __ksym __weak;
 /*
- * Addresses that the loader looks up by name; 0: this kernel has none. Those of the per-CPU variables
- * serve where the type information does not have these (Debian's 5.10). The object must have no
- * symbol without a type: libbpf then takes weak symbols that are not there for found.
+ * Addresses that the loader looks up by name; 0: this kernel does not have it. Those of per-CPU
+ * variables are used where the type information lacks the variables (Debian's 5.10). The object
+ * must have no symbol without a type: libbpf would then treat missing weak symbols as found.
  */
 struct addresses {
 	u64 __per_cpu_offset;		/* of each CPU */
@@ -259,7 +259,7 @@ struct addresses {
 
 #define SERVING_SOFTIRQ		0x100	/* SOFTIRQ_OFFSET */
 
-/* Asked for by name only: helpers come with kernels. */
+/* Only the name is tested: it says whether the kernel has the helper. */
 enum bpf_func_id {
 	BPF_FUNC_get_current_task_btf = 158,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel_pelt.h - what record_pelt.bpf.c reads of the kernel's load tracking:
- * its types, by version, and what their fields say
+ * kernel_pelt.h - the types of the kernel's load tracking, by version, and functions
+ * that read their fields, for record_pelt.bpf.c
  */
 #ifndef ALIGHT_LIVE_KERNEL_PELT_H
 #define ALIGHT_LIVE_KERNEL_PELT_H
@@ -169,8 +169,8 @@ static __always_inline u32 pid_of(const struct sched_entity *se)
 }
 
 /*
- * Is this called with interrupts on? So do a task that has died (task_dead_fair)
- * and a group's entity (unregister_fair_sched_group) leave.
+ * Does @se leave with interrupts on? A task that has died (task_dead_fair) and a group's
+ * entity (unregister_fair_sched_group) do.
  */
 static __always_inline bool is_open(const struct sched_entity *se)
 {

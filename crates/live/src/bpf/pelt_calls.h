@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pelt_calls.h - of record_pelt.bpf.c: the calls that are under way on each CPU,
+ * pelt_calls.h - for record_pelt.bpf.c: the calls that are under way on each CPU,
  * and how an event gets to the loader
  */
 #ifndef ALIGHT_LIVE_PELT_CALLS_H
@@ -9,13 +9,13 @@
 #include "kernel.h"
 #include "record_pelt.h"
 
-/* Of bpf_ringbuf_output(): the loader looks by itself. Waking it would add to what is recorded. */
+/* A flag of bpf_ringbuf_output(): the loader polls. Waking it would add to the recording. */
 #define BPF_RB_NO_WAKEUP	1
 
 /* Set by the loader once all is attached. */
 volatile bool recording;
 
-/* An entity's last steps: the first may be a part of the second. */
+/* An entity's last steps: `blocked` may be a part of `remove`. */
 struct leaving {
 	struct pelt_one blocked;
 	struct pelt_one remove;
@@ -23,7 +23,7 @@ struct leaving {
 
 /* Calls that are under way on a CPU, one of each kind. */
 struct calls {
-	struct pelt_one update;		/* of those with interrupts off: they do not nest */
+	struct pelt_one update;		/* with interrupts off: these do not nest */
 	struct leaving quiet;		/* likewise */
 	struct leaving open;		/* with interrupts on */
 	struct pelt_two move;		/* attach, detach, reweight, first */
@@ -84,7 +84,7 @@ static __always_inline struct calls *calls_as_they_are(void)
 	return recording ? bpf_map_lookup_elem(&under_way, &zero) : NULL;
 }
 
-/* Marks a call whose exit was passed over. */
+/* Marks and records a call whose exit was skipped. */
 static __noinline int seen_by_half(struct pelt_one *u)
 {
 	if (!u)
@@ -95,7 +95,7 @@ static __noinline int seen_by_half(struct pelt_one *u)
 	return 0;
 }
 
-/* @first: the entity of which a call may be under way there, or 0. */
+/* If the call in slot @u is not of entity @first (0: none), it has ended, its exit skipped. */
 static __always_inline void no_other_than(u64 first, struct pelt_one *u)
 {
 	if (u->e.first && u->e.first != first)
@@ -103,8 +103,8 @@ static __always_inline void no_other_than(u64 first, struct pelt_one *u)
 }
 
 /*
- * For programs with interrupts off that run within no other call: of the calls
- * with interrupts off none can be under way now.
+ * For programs that run with interrupts off and not within another call: no call with
+ * interrupts off can be under way now.
  */
 static __always_inline struct calls *calls(void)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record_behaviour.bpf.c - writes down who runs where and when
+ * record_behaviour.bpf.c - records which task runs on which CPU, and when
  *
- * The scheduler's own tracepoints, each as one event. Nothing is looked up and
- * nothing decided here: the costs of what is recorded are measured with this
- * attached, and must not depend on what is recorded. Of the workload only forks
- * are told apart, to see what its tasks begin with.
+ * Each of the scheduler's tracepoints gives one event. Nothing is looked up or
+ * decided here: the costs of kernel paths are measured with this attached, so its
+ * own cost must not depend on what is recorded. Only forks of the workload are
+ * told apart, to learn the wakee_flips with which its tasks begin.
  */
 #include "kernel.h"
 #include "record_behaviour.h"
 
 char _license[] SEC("license") = "GPL";
 
-/* Of bpf_ringbuf_output(): the loader looks when all is over. */
+/* A flag of bpf_ringbuf_submit(): the loader reads when all is over. */
 #define BPF_RB_NO_WAKEUP	1
 
 /* include/linux/sched.h; part of what tracing tools rely on. */
@@ -54,16 +54,16 @@ struct {
 u64 ring_full;
 
 /*
- * sched_switch tells the state of the task that leaves (since 5.18; before, the task does). Set by
- * the loader before the program is loaded.
+ * sched_switch has an argument with the state of the task that leaves (since 5.18; before, it is
+ * read from the task). Set by the loader before the program is loaded.
  */
 const volatile bool switch_tells_state = 1;
 
 /* The recorder's process, set by itself. */
 u32 recorder;
-/* The last that it forked, which is the workload. */
+/* The process that it forked last: the workload. */
 u32 workload;
-/* Has that forked, and with which wakee_flips the first time? */
+/* Whether that has forked, and its wakee_flips at its first fork. */
 u32 workload_forked, workload_flips;
 
 static __always_inline u32 pid_of(const struct task_struct *p)

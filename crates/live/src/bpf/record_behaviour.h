@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record_behaviour.h - one scheduling event as it is written down
+ * record_behaviour.h - one scheduling event as it is recorded
  *
- * What the tracepoints of the same names tell, in 24 bytes, so that writing it
- * down takes little of the time that is being looked at. Little-endian.
+ * An event has what the tracepoint of the same name has, in 24 bytes, so that
+ * recording takes little of the time that is measured. Little-endian.
  */
 #ifndef ALIGHT_LIVE_RECORD_BEHAVIOUR_H
 #define ALIGHT_LIVE_RECORD_BEHAVIOUR_H
@@ -22,8 +22,8 @@ enum behaviour_kind {
 
 /* How a task leaves a CPU. */
 enum behaviour_state {
-	BEHAVIOUR_RUNNABLE,	/* it would go on */
-	BEHAVIOUR_PREEMPTED,	/* it was in the middle of something */
+	BEHAVIOUR_RUNNABLE,	/* it gives way, and is still runnable */
+	BEHAVIOUR_PREEMPTED,	/* it is preempted */
 	BEHAVIOUR_ASLEEP,
 	BEHAVIOUR_BLOCKED,	/* uninterruptible */
 	BEHAVIOUR_DEAD,

@@ -2,10 +2,10 @@
 /*
  * record_calls.h - system calls by which the tasks of the workload wait for each other
  *
- * Of the chosen tasks only, but for sleeps. They are in a map by their numbers: the loader enters
- * those that there are, and a fork adds the child. The object of a call is a number that is the
- * same for all who use the same thing; its highest byte is that thing's kind, the rest an inode
- * number, or a mix of what identifies it.
+ * Sleeps are recorded of all tasks, other calls of the chosen tasks only. These are in a map by
+ * pid: the loader enters those that exist, and a fork adds the child. The object of a call is a
+ * number that is the same for all tasks that use the same object. Its highest byte is the kind of
+ * object; the rest is an inode number, or a hash of what identifies it.
  */
 #ifndef ALIGHT_LIVE_RECORD_CALLS_H
 #define ALIGHT_LIVE_RECORD_CALLS_H
@@ -103,10 +103,10 @@ struct pollfd;
 const volatile u32 calls;
 /* The flag of futex_wait() and futex_wake() that says "shared between processes". */
 const volatile u32 futex_shared = 0x10;
-/* Whether futex_wake() has an argument more before the number, as since 7.x. */
+/* Whether futex_wake() has one more argument before the number, as since 7.x. */
 const volatile u32 futex_pops;
 
-/* The next child of this process is the first of the workload. */
+/* The next child of this process is the first task of the workload. */
 u32 adopter;
 
 /* Tasks of the workload, by their numbers. */
@@ -176,7 +176,7 @@ int name(void *context)				\
 	return call_ends(context, call);	\
 }
 
-/* ---- pipes: the inode of the pipe ---- */
+/* ---- pipes: the object is the inode of the pipe ---- */
 
 static __always_inline u64 pipe_of(struct kiocb *request)
 {
@@ -198,7 +198,7 @@ int BPF_PROG(call_pipe_write, struct kiocb *request, struct iov_iter *from)
 CALL_END(call_pipe_read_end, "anon_pipe_read", CALL_PIPE_READ)
 CALL_END(call_pipe_write_end, "anon_pipe_write", CALL_PIPE_WRITE)
 
-/* ---- sockets of a host: the inode of the one that receives ---- */
+/* ---- Unix sockets: the object is the inode of the receiving socket ---- */
 
 static __always_inline u64 socket_of(struct socket *s)
 {
@@ -243,7 +243,7 @@ CALL_END(call_unix_receive_end, "unix_stream_recvmsg", CALL_SOCKET_RECEIVE)
 CALL_END(call_datagram_send_end, "unix_dgram_sendmsg", CALL_SOCKET_SEND)
 CALL_END(call_datagram_receive_end, "unix_dgram_recvmsg", CALL_SOCKET_RECEIVE)
 
-/* ---- TCP: from where and to where, the same for both ends of a connection ---- */
+/* ---- TCP: the object is sender and receiver, the same at both ends of a connection ---- */
 
 static __always_inline u64 flow_of(struct sock *socket, int sends)
 {
@@ -255,7 +255,7 @@ static __always_inline u64 flow_of(struct sock *socket, int sends)
 		far = mixed(far, BPF_CORE_READ(s, __sk_common.skc_daddr));
 		near = mixed(near, BPF_CORE_READ(s, __sk_common.skc_rcv_saddr));
 	} else {
-		/* The last four bytes, which are the address where IPv6 holds one of IPv4. */
+		/* The last four bytes: of an IPv4 address within IPv6, they are that address. */
 		struct in6_addr address = {};
 
 		bpf_core_read(&address, sizeof(address), &s->__sk_common.skc_v6_daddr);
@@ -281,7 +281,7 @@ int BPF_PROG(call_tcp_receive, struct sock *s, struct msghdr *message, unsigned 
 CALL_END(call_tcp_send_end, "tcp_sendmsg", CALL_SOCKET_SEND)
 CALL_END(call_tcp_receive_end, "tcp_recvmsg", CALL_SOCKET_RECEIVE)
 
-/* ---- futexes: the address, of private ones with the process ---- */
+/* ---- futexes: the object is the address, with the process if the futex is private ---- */
 
 static __always_inline u64 futex_of(u64 address, u32 flags)
 {
@@ -306,7 +306,7 @@ int BPF_PROG(call_futex_wake, u64 address, u32 flags, u64 third, u64 fourth)
 CALL_END(call_futex_wait_end, "futex_wait", CALL_FUTEX_WAIT)
 CALL_END(call_futex_wake_end, "futex_wake", CALL_FUTEX_WAKE)
 
-/* ---- eventfd: its number in the kernel ---- */
+/* ---- eventfd: the object is its number in the kernel ---- */
 
 static __always_inline u64 eventfd_of(struct file___calls *file)
 {
@@ -330,7 +330,7 @@ int BPF_PROG(call_eventfd_write, struct file *file)
 CALL_END(call_eventfd_read_end, "eventfd_read", CALL_EVENTFD_READ)
 CALL_END(call_eventfd_write_end, "eventfd_write", CALL_EVENTFD_WRITE)
 
-/* ---- waits for one of several: of epoll the process and the descriptor, else nothing ---- */
+/* ---- polls: the object is process and descriptor of an epoll, else 0 ---- */
 
 SEC("fentry/do_epoll_wait")
 int BPF_PROG(call_epoll, int descriptor)
@@ -356,19 +356,19 @@ CALL_END(call_epoll_end, "do_epoll_wait", CALL_POLL)
 CALL_END(call_poll_end, "do_sys_poll", CALL_POLL)
 CALL_END(call_select_end, "core_sys_select", CALL_POLL)
 
-/* ---- sleeps: until when, on the events' clock, or for how long ---- */
+/* ---- sleeps: the object is the length, or the end on the events' clock ---- */
 
 static __always_inline int sleep_call(u32 mode, int clock)
 {
 	if (mode & HRTIMER_RELATIVE)
 		return CALL_SLEEP;
-	/* A moment of another clock says nothing here. */
+	/* A time on another clock cannot be compared with the events. */
 	return clock == CLOCK_MONOTONIC ? CALL_SLEEP_UNTIL : -1;
 }
 
 /*
- * Of all tasks, and always: how long a task slept does not tell a pause from a wait for a point in
- * time.
+ * Sleeps are recorded of all tasks, and always: the length of a sleep alone does not tell a pause
+ * from a wait for a point in time.
  */
 static __always_inline int sleep_told(u8 kind, u32 mode, int clock, u32 result, u64 object)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record_context.h - from where something is called: a task, a hard or a soft interrupt
+ * record_context.h - the context of a call: a task, a hard interrupt or a soft interrupt
  */
 #ifndef ALIGHT_LIVE_RECORD_CONTEXT_H
 #define ALIGHT_LIVE_RECORD_CONTEXT_H
@@ -32,7 +32,7 @@ struct pcpu_hot {
 extern const int __preempt_count __ksym __weak;
 extern const struct pcpu_hot pcpu_hot __ksym __weak;
 
-/* Bits of preempt_count that say "in a hard interrupt", as seen where one expired a timer. */
+/* Bits of preempt_count that count hard interrupts, learned where one expires a timer. */
 u32 hardirq_bits;
 
 static __always_inline u32 preempt_count_now(void)
@@ -57,7 +57,7 @@ static __always_inline u32 softirq_count_now(u32 preempt_count)
 	return preempt_count;
 }
 
-/* Flags of a waking. */
+/* The context as flags of a waking. */
 static __always_inline u8 context_now(void)
 {
 	u32 count = preempt_count_now();
@@ -72,9 +72,9 @@ static __always_inline u8 context_now(void)
 }
 
 /*
- * Which bits of preempt_count are the count of hard interrupts differs between kernels (7.3 moved
- * them up by 8). Timers expire in one: of bits 16 to 27 the highest that is set then is its lowest
- * bit, and there are four.
+ * The bits of preempt_count that count hard interrupts differ between kernels (7.3 moved them up
+ * by 8). Timers expire in a hard interrupt: the highest of bits 16 to 27 that is set then is the
+ * lowest of the four bits.
  */
 static __always_inline void learn_hardirq_bits(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record_decisions.bpf.c - what select_task_rq_fair() saw, and what it answered
+ * record_decisions.bpf.c - records what select_task_rq_fair() saw and what it returned
  *
  * At its entry the state of the wakee, the waker and every CPU is copied into a
  * buffer of the waking CPU; at its exit the answer is added, and the CPUs that
@@ -10,7 +10,7 @@
  * it saw each CPU as it was at some time between the two copies. Hence what
  * changes most is copied last at the entry and first at the exit.
  *
- * The function is called for tasks that may use more than one CPU only.
+ * The function is called only for tasks that may use more than one CPU.
  */
 #include "kernel_fair.h"
 #include "record_decisions.h"
@@ -162,7 +162,7 @@ static __always_inline void copy_counts(struct wakeup_cpu *c, struct rq *rq)
 	c->ttwu_pending = !!RQ(ttwu_pending);
 	c->online = !!RQ(online);
 	c->nr_running = RQ(nr_running);
-	/* Each of them by itself: 6.12 took over the first two with its updates. */
+	/* Each is tested by itself: updates of 6.12 have the first two. */
 	c->h_nr_queued = bpf_core_field_exists(rq->cfs.h_nr_queued) ? RQ(cfs.h_nr_queued)
 								     : RQ(cfs.h_nr_running);
 	c->h_nr_runnable = bpf_core_field_exists(rq->cfs.h_nr_runnable) ? RQ(cfs.h_nr_runnable)
@@ -195,11 +195,12 @@ static __always_inline void copy_limits(struct wakeup_cpu *c, struct rq *rq, u32
 }
 
 /*
- * Functions that are called tell whether they failed, and callers ask: of a result that nobody reads
- * clang makes what is left in the register, which may be a pointer, and the verifier refuses that.
+ * Functions that are not inlined return whether they failed, and callers test that. If no caller
+ * read the result, clang would leave any value in its register, maybe a pointer, and the verifier
+ * would refuse that.
  */
 
-/* What changes with ticks and balancing. */
+/* Copies what changes with ticks and balancing. */
 static __noinline int copy_slow(struct wakeup_cpu *c, u32 cpu)
 {
 	struct rq *rq = rq_of(cpu);
@@ -221,7 +222,7 @@ static __noinline int copy_slow(struct wakeup_cpu *c, u32 cpu)
 	return 0;
 }
 
-/* What changes with every task that comes and goes: copied last and at once. */
+/* Copies what changes with every task that comes or goes: at the entry last, at the exit first. */
 static __noinline int copy_fast(struct wakeup_cpu *c, u32 cpu)
 {
 	struct rq *rq = rq_of(cpu);
@@ -232,7 +233,7 @@ static __noinline int copy_fast(struct wakeup_cpu *c, u32 cpu)
 	return 0;
 }
 
-/* What SIS_PROP reads: how far the waking CPU may search. */
+/* Copies what SIS_PROP reads to limit the search of the waking CPU. */
 static __noinline int copy_budget(struct wakeup *w, u32 cpu)
 {
 	struct sched_domain *sd = PER_CPU(struct sched_domain *, sd_llc, cpu, NULL);
@@ -289,7 +290,7 @@ static __noinline int copy_domains(struct wakeup_domain *d, u32 cpu)
 
 #define exit_of(r, i)	(&(r)->cpu[((i) + nr_cpus) & (2 * RECORD_CPUS - 1)])
 
-/* Copies all CPUs again and keeps those of which anything has changed since the entry. */
+/* Copies all CPUs again and keeps those that have changed since the entry. */
 static __noinline u64 copy_exits(struct record *r)
 {
 	u32 cpu, word, kept = 0;
@@ -362,7 +363,8 @@ static __always_inline u32 flags_of(struct task_struct *wakee, struct task_struc
 
 /*
  * Timers expire in hard interrupts, and some in soft ones. The count of hard interrupts has four
- * bits: 16 to 19, or 24 to 27 where those below count something else that may be set in a task.
+ * bits: 16 to 19, or 24 to 27 on kernels where bits 16 to 19 have another meaning and may be set
+ * in a task.
  */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(timer_expires)

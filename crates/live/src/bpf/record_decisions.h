@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record_decisions.h - one call of select_task_rq_fair() as it is written down
+ * record_decisions.h - one call of select_task_rq_fair() as it is recorded
  *
  * The kernel's own values in the kernel's own units, as they were when the
  * function was entered, and what it returned. A record is a struct wakeup, then
  * nr_cpus CPUs as they were at the entry, then those that had changed at the
  * exit, as they were then; if WAKEUP_DOMAINS is set, zeroes up to 2 * RECORD_CPUS
  * CPUs and the scheduling domains of RECORD_CPUS. Little-endian, whole words of
- * 64 bits, no padding. What a kernel does not have is 0, except where said.
+ * 64 bits, no padding. A field that a kernel does not have is 0, except where said.
  */
 #ifndef ALIGHT_LIVE_RECORD_DECISIONS_H
 #define ALIGHT_LIVE_RECORD_DECISIONS_H
@@ -107,7 +107,7 @@ struct wakeup_domain {
 #define WAKEUP_SMT		(1u << 5)	/* sched_smt_present */
 #define WAKEUP_ASYM		(1u << 6)	/* sched_asym_cpucapacity */
 #define WAKEUP_CLUSTER		(1u << 7)	/* sched_cluster_active */
-#define WAKEUP_CONTEXT		(1u << 8)	/* the next bit tells; else preempt_count, by version */
+#define WAKEUP_CONTEXT		(1u << 8)	/* the next bit is valid; else see preempt_count, by version */
 #define WAKEUP_INTERRUPT	(1u << 9)	/* !in_task(): an interrupt wakes */
 
 struct wakeup {
@@ -120,7 +120,7 @@ struct wakeup {
 	s32 answer;
 	u32 flags;			/* WAKEUP_* */
 	u64 allowed;			/* cpus_ptr */
-	u64 changed;			/* CPUs that were not the same at the exit: which follow */
+	u64 changed;			/* CPUs that had changed at the exit; they follow */
 	u32 nr_cpus;
 	u32 llc_size;			/* sd_llc_size of this_cpu */
 	u32 preempt_count;		/* says whether an interrupt wakes */

@@ -2,8 +2,8 @@
 /*
  * record_facts.h - what the recorder of a workload reads of a task
  *
- * Offsets are relocated when the program is loaded (CO-RE). What only some kernels have is asked
- * for first; `has` says what was there.
+ * Offsets are relocated when the program is loaded (CO-RE). Fields that only some kernels have are
+ * tested for first; `has` says which of them were there.
  */
 #ifndef ALIGHT_LIVE_RECORD_FACTS_H
 #define ALIGHT_LIVE_RECORD_FACTS_H
@@ -91,7 +91,7 @@ struct task_struct___facts {
 	struct signal_struct___facts *signal;
 } KERNEL_TYPE;
 
-/* Of some kernels on_cpu is a byte. */
+/* On some kernels on_cpu is a byte. */
 struct task_struct___on_cpu {
 	int on_cpu;
 } KERNEL_TYPE;
@@ -111,7 +111,7 @@ static __always_inline bool on_cpu(const struct task_struct *p)
 	return !!BPF_CORE_READ((const struct task_struct___on_cpu_byte *)p, on_cpu);
 }
 
-/* The directory of its group of the cpu controller, and its autogroup if that is what counts. */
+/* Reads the directory of its group of the cpu controller, and the autogroup if in effect. */
 static __always_inline void read_group(struct workload_fact *f, const struct task_struct___facts *p)
 {
 	struct css_set___facts *set = BPF_CORE_READ(p, cgroups);
@@ -161,7 +161,7 @@ static __always_inline void read_attributes(struct workload_fact *f,
 	bpf_core_read(f->affinity, sizeof(f->affinity), &p->cpus_mask);
 }
 
-/* What only counts at the start of a recording: it changes all the time. */
+/* Reads what counts at the start of a recording only, because it changes all the time. */
 static __always_inline void read_start(struct workload_fact *f, const struct task_struct___facts *p)
 {
 	const struct task_struct___eevdf *e = (const void *)p;
@@ -196,7 +196,7 @@ static __always_inline void read_start(struct workload_fact *f, const struct tas
 	}
 }
 
-/* All that does not change by itself. @f is zeroed. */
+/* Reads all that does not change by itself. The caller has zeroed @f. */
 static __always_inline void read_task(struct workload_fact *f, const struct task_struct *task)
 {
 	const struct task_struct___facts *p = (const void *)task;

@@ -2,14 +2,14 @@
 /*
  * record_hooks.h - what the recorder of a workload does at the kernel's functions
  *
- * However they are hooked: at entries and exits, or with breakpoints (record_probes.h).
+ * It is the same for both kinds of hooks: entries and exits, or breakpoints (record_probes.h).
  */
 #ifndef ALIGHT_LIVE_RECORD_HOOKS_H
 #define ALIGHT_LIVE_RECORD_HOOKS_H
 
 #include "record_rings.h"
 
-/* Of bpf_ringbuf_submit(): the loader looks by itself. */
+/* A flag of bpf_ringbuf_submit(): the loader polls. */
 #define BPF_RB_NO_WAKEUP	1
 
 #define WF_SYNC			0x10	/* kernel/sched/sched.h, since 5.10 */
@@ -23,11 +23,13 @@ struct {
 } facts SEC(".maps");
 
 /*
- * Adds to the waking of task @pid what the tracepoint does not have. Interrupts are off from there
- * to here, so it is one of the last events of this CPU; if not, another CPU began the wakeup.
+ * Adds WF_SYNC to the waking of task @pid, because the tracepoint does not have it. Interrupts are
+ * off from the tracepoint to here, so the waking is one of the last events of this CPU; if it is
+ * not, another CPU began the wakeup.
  *
- * try_to_wake_up() has the flags from the start. Of its calls most find nobody to wake (of those of
- * hackbench over pipes 14 of 15), and a hook there was nearly all that the recorder cost.
+ * A hook of try_to_wake_up() would have the flags from the start. But most of its calls find no
+ * task to wake (14 of 15 with hackbench over pipes), and a hook there was nearly the whole cost of
+ * the recorder.
  */
 static __always_inline int add_sync(u32 pid, int wake_flags)
 {
@@ -55,7 +57,7 @@ static __always_inline int yields(void)
 	return tell(WORKLOAD_YIELD, 0, pid_of(bpf_get_current_task_btf()), 0, 0, 0, 0);
 }
 
-/* What is known of @p from now on; @comm: its name, if it is about to change. */
+/* Records what is known of @p from now on; @comm: its new name, if it is about to change. */
 static __always_inline int know(const struct task_struct *p, const char *comm, u32 has)
 {
 	struct workload_fact *fact;

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record_pelt.bpf.c - writes down every change of a load-tracking signal
+ * record_pelt.bpf.c - records every change of a load-tracking signal
  *
  * Each kernel function that changes signals is hooked at its entry and its
- * exit: an event holds what it was given, the state it found and the state it
- * left, so that each event can be made again by itself, and the state that one
- * event leaves must be the state that the next of the same entity finds. The
- * tracepoints tell whether anything happened elsewhere: one that fires while
- * no hooked function runs is written down as an event of its own. A function
- * that the compiler inlined in some place thus shows instead of going missing.
+ * exit. An event holds the arguments, the state before and the state after, so
+ * that each event can be made again by itself. The state after one event must be
+ * the state before the next event of the same entity. Tracepoints show changes
+ * elsewhere: one that fires while no hooked function runs is recorded as an event
+ * of its own. So a function that the compiler inlined somewhere is noticed.
  *
  * The load-tracking functions are called across files (pelt.c from fair.c), so
  * none of them can be inlined; of those of fair.c the loader hooks what the
  * kernel's type information has.
  *
- * All run with a runqueue's or a task's lock held and interrupts off, but for
- * the first and last steps of an entity's life (init_entity_runnable_average,
- * remove_entity_load_avg). An interrupt that comes while a program is at work
- * there may call the same functions, and the kernel passes over a program that
- * is at work already (and counts that). So the calls with interrupts on have
- * slots of their own, no event lies in a slot while it is written down, and what
- * was passed over is marked: PELT_NO_BEFORE, PELT_NO_AFTER, PELT_NO_TRACE.
+ * All hooked functions run with the lock of a runqueue or a task held and
+ * interrupts off, except the first and last steps of an entity's life
+ * (init_entity_runnable_average, remove_entity_load_avg). There an interrupt may
+ * come while a program runs, and call the same functions; the kernel skips a
+ * program that is running already (and counts that). So calls with interrupts on
+ * have slots of their own, no event is in a slot while it is written out, and
+ * skipped programs are marked: PELT_NO_BEFORE, PELT_NO_AFTER, PELT_NO_TRACE.
  */
 #include "kernel_pelt.h"
 #include "pelt_calls.h"
@@ -82,7 +81,7 @@ int BPF_PROG(se_begin, u64 now, struct cfs_rq *q, struct sched_entity *se)
 	return 0;
 }
 
-/* An interrupt that came while a tracepoint's program was at work hears nothing of that tracepoint. */
+/* In an interrupt that came while a tracepoint's program was running, that program is skipped. */
 static __always_inline void look_for_trace(struct pelt_one *u, const struct calls *c, int result)
 {
 	if (result && c->tracing && !(u->e.flags & PELT_TRACED))
@@ -102,8 +101,8 @@ int BPF_PROG(se_end, u64 now, struct cfs_rq *q, struct sched_entity *se, int res
 }
 
 /*
- * The slots for a call with this entity. @blocked, @remove: of which entity a call
- * with interrupts off may be under way in each, or NULL.
+ * The slots for a call with @se. @blocked, @remove: the entity whose call with interrupts
+ * off may be under way in that slot, or NULL.
  */
 static __always_inline struct leaving *leaving(struct calls *c, const struct sched_entity *se,
 					       const struct sched_entity *blocked,
@@ -126,8 +125,8 @@ static __always_inline void begin_leaving(struct pelt_one *u, u32 op, const stru
 }
 
 /*
- * The event of a call that ends, in memory of its own. An interrupt between the
- * two looks at the slot may have begun another call there.
+ * The event of a call that ends, in memory of its own. Between the two reads of the
+ * slot an interrupt may have begun another call there.
  */
 static __always_inline struct pelt_one *end_leaving(struct pelt_one *slot, u32 op,
 						    const struct sched_entity *se)
@@ -414,7 +413,7 @@ int BPF_PROG(first_end, struct task_struct___pelt *p)
 	return 0;
 }
 
-/* ---- leaving a queue from afar ---- */
+/* ---- leaving a queue without its lock ---- */
 
 SEC("?fentry/remove_entity_load_avg")
 int BPF_PROG(remove_begin, struct sched_entity *se)
@@ -438,7 +437,7 @@ int BPF_PROG(remove_end, struct sched_entity *se)
 		return 0;
 	l = leaving(c, se, NULL, se);
 	if (l->blocked.e.first == (u64)se)
-		seen_by_half(&l->blocked);	/* which was a part of this */
+		seen_by_half(&l->blocked);	/* it was a part of this call */
 	r = end_leaving(&l->remove, PELT_REMOVE, se);
 	if (!r)
 		return 0;
@@ -451,7 +450,7 @@ int BPF_PROG(remove_end, struct sched_entity *se)
 	return 0;
 }
 
-/* ---- states that are set: what they are now ---- */
+/* ---- functions that set a state: the state after them ---- */
 
 static __always_inline void state_of_entity(u32 op, const struct sched_entity *se)
 {
@@ -493,9 +492,9 @@ int BPF_PROG(entity_retimed, struct sched_entity *se, struct cfs_rq *prev, struc
 }
 
 /*
- * ---- tracepoints: within a hooked function they confirm, elsewhere they tell ----
+ * ---- tracepoints: within a hooked function they confirm it, elsewhere they are events ----
  *
- * The type information of 5.10 has none of them: the events then have no second witness.
+ * The type information of 5.10 has none of them: its events are not confirmed.
  */
 
 static __always_inline bool confirms(struct pelt_one *u, u64 first)
@@ -658,9 +657,9 @@ static __always_inline void task_estimate(struct calls *c, struct rq___pelt *rq,
 }
 
 /*
- * An estimate that is stored is written down at once, by the tracepoint; one
- * that is not, here. A task that was delayed when its dequeue began may be gone
- * by now (DEQUEUE_DELAYED, whose value differs by kernel); it updated nothing.
+ * The tracepoint records an estimate when it is stored; this records a dequeue that
+ * stored none. A task that was delayed when its dequeue began may be gone by now
+ * (DEQUEUE_DELAYED, whose value differs by kernel); it updated nothing.
  */
 SEC("fexit/dequeue_task_fair")
 int BPF_PROG(dequeue_end, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record_pelt.h - one load-tracking event as it is written down
+ * record_pelt.h - one load-tracking event as it is recorded
  *
  * The layout is that of the record kind pelt.event/1 (crates/verify reads it):
  * little-endian, no padding. An event is one call of a kernel function that
- * changes signals, with what it was given, the state it found and the state it
- * left. Entities and queues are told apart by their addresses.
+ * changes signals, with its arguments, the state before and the state after.
+ * Entities and queues are told apart by their addresses.
  */
 #ifndef ALIGHT_RECORD_PELT_H
 #define ALIGHT_RECORD_PELT_H
@@ -33,8 +33,8 @@ enum pelt_op {
 	PELT_UNHOOKED_RT,	/* pelt_rt_tp outside of update_rt_rq_load_avg, which was inlined */
 	PELT_UNHOOKED_DL,
 	PELT_UNHOOKED_HW,
-	PELT_EST_SE,		/* dequeue_task_fair: before as it begins, after as the estimate is
-				 * stored (PELT_TRACED) or as it ends without that */
+	PELT_EST_SE,		/* dequeue_task_fair: before = at its entry; after = when the estimate
+				 * is stored (PELT_TRACED), or at its exit if none is */
 	PELT_EST_ENQUEUE,	/* sched_util_est_cfs_tp in enqueue_task_fair: second = queue */
 	PELT_EST_DEQUEUE,	/* the same in dequeue_task_fair */
 	PELT_CLOCK,		/* update_rq_clock */
@@ -44,11 +44,11 @@ enum pelt_op {
 #define PELT_TRACED	(1u << 0)	/* the tracepoint fired within the call */
 #define PELT_GROUP	(1u << 1)	/* the entity stands for a group */
 #define PELT_ROOT	(1u << 2)	/* the queue is its CPU's root queue */
-#define PELT_NO_BEFORE	(1u << 3)	/* the call's beginning was passed over */
+#define PELT_NO_BEFORE	(1u << 3)	/* the program at the call's entry was skipped */
 #define PELT_SLEEP	(1u << 4)	/* PELT_EST_SE: the task goes to sleep */
 #define PELT_CURR_IDLE	(1u << 5)	/* PELT_CLOCK: the idle task was current */
-#define PELT_NO_AFTER	(1u << 6)	/* the call's end was passed over: no state, no result */
-#define PELT_NO_TRACE	(1u << 7)	/* the tracepoint was passed over */
+#define PELT_NO_AFTER	(1u << 6)	/* the program at its exit was skipped: no state, no result */
+#define PELT_NO_TRACE	(1u << 7)	/* the program of the tracepoint was skipped */
 
 /* struct sched_avg, wide enough for all kernels. */
 struct pelt_avg {
@@ -68,7 +68,7 @@ struct pelt_avg {
 struct pelt_event {
 	u32 op;
 	u32 flags;
-	u32 cpu;		/* whose queue, clock or signal it is */
+	u32 cpu;		/* the CPU of the queue, clock or signal */
 	u32 pid;		/* of the entity's task, 0 for groups */
 	u64 first;		/* address of the entity; of the queue where first is one */
 	u64 queue;		/* address of the entity's queue */

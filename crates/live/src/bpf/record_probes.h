@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record_probes.h - the hooks of the recorder of a workload where functions have no trampolines
+ * record_probes.h - the hooks of the recorder of a workload on kernels without trampolines
  *
  * Programs at entries and exits of functions (fentry, fexit) need direct calls of ftrace, which
- * arm64 has since 6.4. Before, breakpoints (kprobes) tell the same, but for system calls. The
+ * arm64 has since 6.4. Before, breakpoints (kprobes) give the same, except system calls. The
  * loader takes one or the other.
  */
 #ifndef ALIGHT_LIVE_RECORD_PROBES_H
@@ -23,7 +23,7 @@ struct pt_regs___named {
 	unsigned long dx;
 } KERNEL_TYPE;
 
-/* Tasks between entry and exit of a function that changes another, and whom. */
+/* Tasks between entry and exit of a function that changes a task, and the task that it changes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -78,7 +78,7 @@ int probed_select(void *context)
 	return add_sync(pid_at(first_argument(context)), (int)third_argument(context));
 }
 
-/* Its name up to 6.6. */
+/* wakeup_preempt() had this name up to 6.6. */
 SEC("kprobe/check_preempt_curr")
 int probed_preempt(void *context)
 {

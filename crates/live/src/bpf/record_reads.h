@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record_reads.h - how the recorder of decisions reads what kernels have in different ways
+ * record_reads.h - how the recorder of decisions reads what differs between kernels
  *
- * Where the type information has the per-CPU variables, and there is the helper that names the
- * current task (5.11), members are read at once. Where not (Debian's 5.10), the loader looks up
- * addresses and a helper copies each member.
+ * If the type information has the per-CPU variables, and the kernel has the helper that returns
+ * the current task with its type (5.11), members are read directly. If not (Debian's 5.10), the
+ * loader looks up addresses and a helper copies each member.
  */
 #ifndef ALIGHT_LIVE_RECORD_READS_H
 #define ALIGHT_LIVE_RECORD_READS_H
@@ -14,8 +14,8 @@
 /* Set by the loader before the program is loaded. */
 const volatile struct addresses address;
 /*
- * Before 5.11 the function is told its cause in a parameter of its own, sd_flag, of which these
- * are the values; 0: it is told in wake_flags.
+ * Before 5.11 the function gets the reason of the call in a parameter of its own, sd_flag, with
+ * these values. 0: the reason is in wake_flags.
  */
 const volatile u32 sd_balance_exec, sd_balance_fork;
 
@@ -29,8 +29,8 @@ static __always_inline u32 key_enabled(u64 key)
 }
 
 /*
- * The type information has the per-CPU variables: what is behind their pointers can be read at once.
- * Set by the loader, because no verifier takes an address for other than 0.
+ * The type information has the per-CPU variables: memory behind their pointers can be read
+ * directly. Set by the loader, because no verifier knows that an address is not 0.
  */
 const volatile bool typed_variables;
 
@@ -39,7 +39,7 @@ static __always_inline bool typed(void)
 	return typed_variables;
 }
 
-/* A member of what @from points to: read at once if @direct, else copied by a helper. */
+/* A member of what @from points to: read directly if @direct, else copied by a helper. */
 #define MEMBER(direct, from, member) ({						\
 	typeof((from)->member) __member;					\
 	if (direct)								\
@@ -80,7 +80,7 @@ static __always_inline struct rq *rq_of(u32 cpu)
 	return (struct rq *)address_on(address.runqueues, cpu);
 }
 
-/* Is there the helper whose result can be read at once (since 5.11)? */
+/* Does the kernel have the helper whose result can be read directly (since 5.11)? */
 static __always_inline bool current_is_typed(void)
 {
 	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
@@ -122,8 +122,9 @@ static __always_inline bool overutilized(const struct root_domain *rd)
 }
 
 /*
- * An argument of the function; behind the last is what it returned. In assembly, because clang makes
- * one read of two alternatives, at a place that the verifier does not follow.
+ * An argument of the function; the value that it returned follows the last argument. It is in
+ * assembly, because clang makes one read of two alternative ones, at an offset that the verifier
+ * does not follow.
  */
 #define ARGUMENT(arguments, number) ({						\
 	u64 __argument;								\
@@ -149,7 +150,7 @@ static __always_inline u32 wake_flags_of(const unsigned long long *arguments)
 	return flags;
 }
 
-/* What the function returns. */
+/* The value that the function returned. */
 static __always_inline int answer_of(const unsigned long long *arguments)
 {
 	return sd_balance_exec ? (int)ARGUMENT(arguments, 4) : (int)ARGUMENT(arguments, 3);

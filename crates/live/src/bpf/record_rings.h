@@ -65,8 +65,8 @@ static __always_inline struct workload_cpu *here(u32 *cpu)
 }
 
 /*
- * A slot for an event of this CPU, with its time in @time, to be given to finish(); none before
- * the state is @least.
+ * Takes a slot for an event of this CPU; NULL while the state is below @least. The caller gives
+ * the event's time, which is in @time, to finish().
  */
 static __always_inline struct workload_event *begin(u32 least, u64 *time)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * record_workload.bpf.c - writes down what a workload does, to be replayed
+ * record_workload.bpf.c - records what a workload does, to be replayed
  *
- * The tracepoints of the scheduler, of interrupts, clocks and idle states, each as one event, and
- * what is known of each task when it is born and when that changes. An event takes no lock: its
- * CPU takes a slot of its own ring, fills it, and writes the time last.
+ * Each tracepoint of the scheduler, of interrupts, clocks and idle states gives one event. What is
+ * known of a task is recorded when the task is forked and when that changes. An event takes no
+ * lock: its CPU takes a slot of its own ring, fills it, and writes the time last.
  *
  * When a ring is full, all CPUs stop writing until the loader has emptied the rings and read all
- * tasks again. A recording thus falls into windows, and nothing is missing within one.
+ * tasks again. A recording thus consists of windows, and no event is missing within one.
  */
 #include "record_calls.h"
 #include "record_context.h"
@@ -49,7 +49,7 @@ struct bpf_iter__task {
 extern const void tick_sched_timer __ksym __weak;
 extern const void tick_nohz_handler __ksym __weak;
 
-/* What all_tasks() is about to hand out; one reader lists the tasks at a time. */
+/* The fact that all_tasks() writes next; one reader lists the tasks at a time. */
 struct workload_fact listed;
 
 /* ---- the scheduler ---- */
@@ -95,7 +95,7 @@ int BPF_PROG(traced_waking, struct task_struct *p)
 	return finish(event, time);
 }
 
-/* Of tasks that may run on one CPU only, and of one that is still queued, this is not asked. */
+/* Not called for tasks that may run on one CPU only, nor for a task that is still queued. */
 SEC("fentry/select_task_rq_fair")
 int BPF_PROG(called_select, struct task_struct *p, int prev_cpu, int wake_flags)
 {
@@ -108,7 +108,7 @@ int BPF_PROG(called_select_ext, struct task_struct *p, int prev_cpu, int wake_fl
 	return add_sync(pid_of(p), wake_flags);
 }
 
-/* On the CPU of the task's queue, which need not be the waker's. */
+/* Runs on the CPU of the task's queue, which need not be the waker's. */
 SEC("fentry/wakeup_preempt")
 int BPF_PROG(called_preempt, struct rq *rq, struct task_struct *p, int wake_flags)
 {
@@ -266,7 +266,7 @@ int BPF_PROG(called_autogroup, struct task_struct *p)
 	return know(p, NULL, WORKLOAD_WHOLE_PROCESS);
 }
 
-/* All tasks that there are. */
+/* Lists all tasks. */
 SEC("iter/task")
 int all_tasks(struct bpf_iter__task *context)
 {

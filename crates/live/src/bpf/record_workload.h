@@ -2,9 +2,9 @@
 /*
  * record_workload.h - what the recorder of a workload hands to its loader
  *
- * An event is as the file has it (crates/recording/src/workload/event.rs), 32 bytes. Each CPU
- * writes its own into a ring of its own, which the loader reads in place. What is known of a task
- * is longer and seldom, and goes through a ring buffer of BPF. Little-endian.
+ * An event has the layout of the file (crates/recording/src/workload/event.rs), 32 bytes. Each CPU
+ * writes its events into a ring of its own, which the loader reads in place. Facts of a task are
+ * longer and rare, and go through a ring buffer of BPF. Little-endian.
  */
 #ifndef ALIGHT_LIVE_RECORD_WORKLOAD_H
 #define ALIGHT_LIVE_RECORD_WORKLOAD_H
@@ -13,9 +13,9 @@
 
 /* Words of a mask of CPUs. */
 #define WORKLOAD_MASK_WORDS	16
-/* Of a CPU's ring so many slots stay free for what interrupts the writing of an event. */
+/* Slots of a CPU's ring that stay free for interrupts during the writing of an event. */
 #define WORKLOAD_SPARE		64
-/* A waking and what else is written of it until its task is queued: at most so many events. */
+/* The most events of a wakeup until its task is queued, the waking included. */
 #define WORKLOAD_WAKEUP_EVENTS	4
 
 enum workload_state {
@@ -79,7 +79,7 @@ struct workload_event {
 	u64 value;
 };
 
-/* One a CPU; a line of memory. */
+/* One per CPU, a cache line each. */
 struct workload_cpu {
 	u64 head;	/* slots taken so far */
 	u64 tail;	/* slots that the loader has emptied */
@@ -105,9 +105,9 @@ struct workload_fact {
 	u64 slice;
 	u64 dl_period;
 	u64 dl_deadline;
-	s64 vruntime;		/* less that of its queue */
+	s64 vruntime;		/* minus that of its queue */
 	s64 vlag;
-	u64 util_stale;		/* util_avg is so old, ns */
+	u64 util_stale;		/* age of util_avg, ns */
 	u32 has;
 	u32 pid;
 	u32 tgid;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The decision as BPF in this kernel against the native build: the same random
-//! machines, states and wakeups, and every field of the answer and of what it wrote.
+//! Compares the decision as BPF in this kernel with the native build, on the same random machines,
+//! states and wakeups: every field of the answer and of what the decision wrote.
 //!
-//! `bpf_equals_native --help` says how; root. Nothing is attached: BPF_PROG_TEST_RUN
-//! (`src/bpf/select_test.bpf.c`) answers a run of wakeups a call.
-//! A state has a number: its machine is number / [`RUN`], its wakeup the rest.
+//! `bpf_equals_native --help` lists the options; it needs root. Nothing is attached: each call of
+//! BPF_PROG_TEST_RUN (`src/bpf/select_test.bpf.c`) answers a run of wakeups.
+//! A state has a number: its machine is number / [`RUN`], its wakeup number % [`RUN`].
 
 use alight_policy::abi::rule;
 use alight_policy::scheduler::{Base, FEATURES, Feature, On};
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 #[path = "../../policy/tests/common/states/mod.rs"]
-#[allow(dead_code)] // what the native tests use
+#[allow(dead_code)] // parts that only the native tests use
 mod states;
 
 #[allow(
@@ -102,7 +102,7 @@ struct Question {
     unused: u32,
 }
 
-/// Fields stand where the program has them, and there are no others.
+/// Asserts that the fields are at the program's offsets, and that there are no others.
 macro_rules! as_the_program_has_it {
     ($ours:ident { $($field:ident),+ $(,)? } is $theirs:ident) => {
         const _: () = {
@@ -126,7 +126,7 @@ as_the_program_has_it! {
 }
 
 impl Question {
-    /// What `scene` is asked next, and what of its machine has changed for that.
+    /// The next question of `scene`, with the changes of its machine before it.
     fn of(scene: &Scene) -> Self {
         let no_change = CpuChange {
             view: Cpu::default(),
@@ -163,14 +163,14 @@ impl Question {
     }
 }
 
-/// As the program does it.
+/// The same sum as the program computes.
 fn sum_of_states(llcs: &[Llc]) -> u64 {
     (llcs.iter())
         .flat_map(|llc| [llc.has_idle_cores, llc.nr_busy, llc.nr_idle_scan])
         .fold(0u64, |sum, n| sum.wrapping_mul(31).wrapping_add(n.into()))
 }
 
-/// What the native build made of a question.
+/// What the native build answered to a question, and what it wrote.
 struct Native {
     answer: Answer,
     wakee: Task,
@@ -203,15 +203,15 @@ impl Native {
     }
 }
 
-/// Variables of the program that this side has too: the same `struct` of C, of integers only.
+/// Types of the program's variables that are the same C `struct` as `To`, of integers only.
 ///
 /// # Safety
-/// The implementor is this structure.
+/// Both types must be this structure.
 unsafe trait Twin<To> {}
 
 macro_rules! twins {
     ($($theirs:ident is $ours:ty),+ $(,)?) => {$(
-        // SAFETY: policy/abi.h and select_test.h, held against each other field by field.
+        // SAFETY: structures of policy/abi.h and select_test.h, compared field by field.
         unsafe impl Twin<$ours> for skeleton::types::$theirs {}
     )+};
 }
@@ -228,7 +228,7 @@ twins!(
     question is Question,
 );
 
-/// Treats variables of the program as what they are on this side.
+/// Variables of the program as values of the type that this side has for them.
 fn as_ours<To: Copy, From: Twin<To>>(from: &mut [From]) -> &mut [To] {
     assert_eq!(size_of::<From>(), size_of::<To>());
     assert!(align_of::<From>() >= align_of::<To>());
@@ -256,7 +256,7 @@ impl<'obj> Kernel<'obj> {
         self.0.maps.bss_data.as_deref_mut().expect("variables")
     }
 
-    /// Hands over the machine as it is.
+    /// Copies the machine to the program.
     fn set_machine(&mut self, scene: &Scene) {
         fn copy<T: Copy, To: Twin<T>>(from: &[T], to: &mut [To]) {
             as_ours(to)[..from.len()].copy_from_slice(from);
@@ -287,7 +287,7 @@ impl<'obj> Kernel<'obj> {
         Ok(())
     }
 
-    /// What of the machine is not as the host has it.
+    /// The parts of the machine that differ from the host's.
     fn machine_differs(&mut self, scene: &Scene) -> Sides {
         fn each<T: Copy + PartialEq + std::fmt::Debug, From: Twin<T>>(
             sides: &mut Sides,
@@ -309,13 +309,13 @@ impl<'obj> Kernel<'obj> {
     }
 }
 
-/// How many features go with this base.
+/// How many features can be added to this base.
 fn features_of(base: &Base) -> usize {
     let on = |feature: &&Feature| !matches!(feature.meaning(base), On::Not(_));
     FEATURES.iter().filter(on).count()
 }
 
-/// What is asked: by the number of a machine, the scheduler and the machine.
+/// The plan of a run: the number of a machine gives its scheduler and its shape.
 struct Plan {
     schedulers: Vec<Scheduler>,
     seed: u64,
@@ -353,8 +353,8 @@ impl Plan {
         &self.schedulers[self.place(machine)]
     }
 
-    /// The machines of a scheduler are of one shape, with another seed of another one: the
-    /// verifier takes long over some kernels' rules.
+    /// All machines of a scheduler have one shape, because each shape needs a load, and the
+    /// verifier takes long over some kernels' rules. Another seed gives another shape.
     fn shape(&self, machine: u64) -> Shape {
         let place = self.place(machine);
         let bits = (place as u64 * 5).wrapping_add(self.seed);
@@ -367,8 +367,7 @@ impl Plan {
         }
     }
 
-    /// Machines for at least so many states, by scheduler, of which there are at most so many
-    /// (0: all).
+    /// Machines for at least `states` states, by scheduler; `most` limits the schedulers (0: all).
     fn machines(&self, states: u64, most: usize) -> Vec<impl Iterator<Item = u64> + use<>> {
         let all = self.schedulers.len();
         let used = if most == 0 { all } else { most.min(all) };
@@ -465,7 +464,7 @@ fn run(
         found.count(&native.answer);
     }
     if kernel.machine_differs(&scene) != Sides::default() {
-        // Some wakeup wrote where it should not: look after each.
+        // Some wakeup wrote where it should not: compare after each.
         for n in 0..RUN {
             run_alone(plan, machine * RUN + n, kernel, &mut Found::default())?;
         }

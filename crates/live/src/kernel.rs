@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What this kernel must offer, looked at before anything is loaded: each
-//! reason against loading is one sentence instead of a verifier's log.
+//! Checks what this kernel offers before anything is loaded. Each reason not to load is one
+//! sentence instead of a verifier's log.
 
 use libbpf_rs::ReferencesType;
 use libbpf_rs::btf::Btf;
@@ -21,8 +21,8 @@ const REQUIRED: [&str; 8] = [
     "scx_bpf_dsq_insert_vtime",
 ];
 
-/// Kernel functions that the scheduler uses where they are, and what it does worse
-/// without them; nothing, if there is another way that is as good.
+/// Kernel functions that the scheduler uses if the kernel has them, and what gets worse
+/// without them. `None`: nothing, there is another way that is as good.
 const OPTIONAL: [(&str, Option<&str>); 11] = [
     (
         "scx_bpf_create_dsq",
@@ -40,16 +40,16 @@ const OPTIONAL: [(&str, Option<&str>); 11] = [
     ),
     // The field of the task is written instead.
     ("scx_bpf_task_set_slice", None),
-    // Two other ways to see what is queued.
+    // Two ways to see what is queued.
     ("scx_bpf_dsq_peek", None),
     ("bpf_iter_scx_dsq_new", None),
     ("bpf_iter_scx_dsq_next", None),
     ("bpf_iter_scx_dsq_destroy", None),
     ("scx_bpf_dsq_move", None),
-    // For the kernel's dump, which says less then.
+    // For the kernel's dump, which says less without them.
     ("scx_bpf_dump_bstr", None),
     ("scx_bpf_dsq_nr_queued", None),
-    // The loader says what becomes of the frequency.
+    // The loader says what happens to frequencies without it.
     ("scx_bpf_cpuperf_set", None),
 ];
 
@@ -71,7 +71,7 @@ enum Described {
 pub struct Missing {
     /// Its name.
     pub function: &'static str,
-    /// It is there, but the kernel's type information of it is broken.
+    /// The kernel has it, but its type information is broken.
     pub broken: bool,
     /// What the scheduler does worse without it.
     pub consequence: Option<&'static str>,
@@ -93,14 +93,14 @@ impl fmt::Display for Missing {
 pub struct Offer {
     /// Functions that the scheduler would use and the kernel lacks.
     pub missing: Vec<Missing>,
-    /// All functions of sched_ext that nobody can call, because the kernel's type information of
-    /// them is broken.
+    /// All functions of sched_ext that no program can call, because their type information is
+    /// broken.
     pub broken: Vec<String>,
 }
 
 impl Offer {
-    /// What an operator should know, a line each: what is worse than on other kernels and why, in
-    /// one sentence; if `verbose`, also what is lacking without being missed.
+    /// Remarks for the operator, a line each: what is worse than on other kernels and why, in one
+    /// sentence; if `verbose`, also functions whose lack makes nothing worse.
     pub fn remarks(&self, verbose: bool) -> Vec<String> {
         let mut remarks = Vec::new();
         let clauses: Vec<_> = (self.missing.iter())
@@ -126,7 +126,7 @@ impl Offer {
     }
 }
 
-/// Stands for the two below, as it did before they were parted from it.
+/// Includes the two capabilities below, which were split from it.
 const CAP_SYS_ADMIN: u32 = 21;
 /// What loading a scheduler needs.
 const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
@@ -134,7 +134,7 @@ const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
 /// Why no scheduler can be loaded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// No rights.
+    /// The process lacks capabilities.
     #[error(
         "no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; {0} is missing"
     )]
@@ -145,7 +145,7 @@ pub enum Refusal {
          Debian enables it from 6.18 on)"
     )]
     NoSchedExt,
-    /// Someone else is there.
+    /// Another scheduler is loaded.
     #[error("another sched_ext scheduler is loaded: '{name}' is {state}; stop it first")]
     Occupied {
         /// Its name.
@@ -156,7 +156,7 @@ pub enum Refusal {
     /// Kernel without type information.
     #[error("this kernel has no type information (CONFIG_DEBUG_INFO_BTF): {0}")]
     NoBtf(String),
-    /// Functions are not there, or the kernel's type information of them is broken.
+    /// Functions are missing, or their type information is broken.
     #[error("this kernel lacks functions that the scheduler needs: {0}")]
     MissingFunctions(String),
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the running kernel has under a name: addresses of variables, values of enumerators,
-//! parameters of functions and tracepoints. What moves between versions is asked for here.
+//! Looks names up in the running kernel, because they differ between versions: addresses of
+//! variables, values of enumerators, parameters of functions and tracepoints.
 
 use libbpf_rs::ReferencesType;
 use libbpf_rs::btf::Btf;
@@ -8,10 +8,10 @@ use libbpf_rs::btf::types::{Enum, Func, FuncProto, Ptr, Typedef};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Is in kernels whose functions' entries and exits can be hooked by BPF (fentry, fexit).
+/// A function of kernels in which BPF can hook entries and exits of functions (fentry, fexit).
 const DIRECT: &str = "register_ftrace_direct";
 
-/// Addresses of the kernel's functions and variables, as `/proc/kallsyms` tells them.
+/// Addresses of the kernel's functions and variables, from `/proc/kallsyms`.
 #[derive(Debug, Default)]
 pub struct Symbols(BTreeMap<String, u64>);
 
@@ -52,7 +52,7 @@ impl Symbols {
 
 /// Why entries and exits of this kernel's functions cannot be hooked, if so.
 pub fn no_hooks() -> Option<String> {
-    // A function that is always there: else nothing can be read.
+    // `schedule` is always there; if it is not found, the symbols cannot be read.
     let symbols = Symbols::read(&[DIRECT, "schedule"]);
     (symbols.has("schedule") && !symbols.has(DIRECT)).then(|| {
         format!(

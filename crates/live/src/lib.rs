@@ -2,7 +2,7 @@
 //! Alight in a running kernel: the policy core as a sched_ext scheduler, and the recorder.
 //!
 //! `scx_alight` is the scheduler. Its kernel side is `src/bpf/`: it keeps the views of CPUs and tasks,
-//! calls `policy/select.h` at every wakeup, and writes each decision down if the user asks for it.
+//! calls `policy/select.h` at every wakeup, and records each decision if the user asks for it.
 //!
 //! # What it owns
 //!
@@ -11,7 +11,7 @@
 //! | [`kernel`] | checks that the running kernel can load the scheduler |
 //! | [`machine`] | the machine as the kernel or a machine file describes it |
 //! | [`live`] | loads the scheduler and runs it |
-//! | [`rules`] | gives rules to the kernel side |
+//! | [`rules`] | hands rules to the kernel side |
 //! | [`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] | `alight-record`: records the kernel's own scheduler, for `alight verify` |
 //! | [`record_workload`] | `alight-record workload`: records a workload, to be replayed |
 //!

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The life of the scheduler: it is loaded, runs, and is loaded again when the kernel asks
-//! for it, until it is to end.
+//! The life of the scheduler: it is loaded, runs, and is loaded again when the kernel asks for
+//! it, until it must end.
 
 mod changes;
 mod counting;
@@ -42,8 +42,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long one look at decisions or questions takes at most; what ends the scheduler is noticed
-/// after it.
+/// The longest wait for decisions or requests. Reasons to end the scheduler are noticed after it.
 const POLL: Duration = Duration::from_millis(100);
 /// How often the kernel is asked whether it still runs the scheduler.
 const CHECK: Duration = Duration::from_secs(1);
@@ -79,7 +78,7 @@ pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, RunFailed> {
     let Life {
         log, mut summary, ..
     } = life;
-    // A log of a run that failed is all the more wanted.
+    // The log of a run that failed is needed even more.
     if let Some((path, mut log)) = options.log_decisions.as_ref().zip(log) {
         log.lost(summary.lost);
         let path = path.clone();
@@ -104,7 +103,7 @@ fn begin_log(options: &Options) -> Result<Option<Log>, RunFailed> {
         })
 }
 
-/// What stays while the scheduler is loaded, once or several times.
+/// The state that is kept over all loads of the scheduler.
 struct Life<'a> {
     options: &'a Options,
     stop: &'a AtomicBool,
@@ -132,7 +131,7 @@ impl Life<'_> {
 
     /// From the load of the scheduler to its end.
     fn once(&mut self) -> Result<End, RunFailed> {
-        // Before the topology is read: what changes after it makes the kernel refuse.
+        // Read before the topology: if CPUs come or go after it, the kernel refuses the scheduler.
         let hotplug_seq = kernel::hotplug_seq();
         let (host, core) = load::views(self.options)?;
         let nr_cpus = core.topology.nr_cpus as usize;
@@ -167,7 +166,7 @@ impl Life<'_> {
         let end = end_of(&skel)?;
         match result {
             Ok(outcome) => self.summary.add(outcome)?,
-            // It was ended while it began.
+            // The kernel ended it while it began.
             Err(_) if end != End::Done => return Ok(end),
             Err(error) => return Err(error),
         }
@@ -182,7 +181,7 @@ impl Life<'_> {
         }
     }
 
-    /// Says that the scheduler runs when the kernel says so.
+    /// Waits until the kernel runs the scheduler, then says so.
     fn announce(&self, skel: &AlightSkel<'_>, nr_cpus: usize) -> Result<(), RunFailed> {
         let ended = || exit_kind(skel) != 0;
         let state = self.sched_ext.wait(ended);
@@ -193,8 +192,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Takes decisions as they arrive and answers questions, until the run is over; then drops
-    /// `link`, which ends the scheduler, and takes what it decided last.
+    /// Takes decisions as they arrive and answers requests, until the run is over. Then drops
+    /// `link`, which ends the scheduler, and takes its last decisions.
     fn observe(
         &mut self,
         skel: &mut AlightSkel<'_>,
@@ -247,7 +246,7 @@ impl Life<'_> {
         Ok(decisions.into_inner().outcome())
     }
 
-    /// Is it to end?
+    /// Must the scheduler end?
     fn over(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
             || self

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The machine that the scheduler goes by: what this kernel says of it
-//! ([`alight_machine::kernel`]), or what a machine file says, as far as the
-//! kernel does not contradict it. Simulations of a machine file and the live
-//! scheduler get their views the same way ([`alight_machine::views`]).
+//! The machine that the scheduler uses: as this kernel describes it
+//! ([`alight_machine::kernel`]), or as a machine file does, if the kernel does not
+//! contradict the file. Simulations of a machine file and the live scheduler get
+//! their views the same way ([`alight_machine::views`]).
 
 use alight_arguments::Gated;
 use alight_machine::views::energy::{self, Clock, clocks_of_kernel, clocks_of_machine};
@@ -16,7 +16,7 @@ use std::path::Path;
 /// Why there is no machine to schedule.
 #[derive(Debug, thiserror::Error)]
 pub enum NoHost {
-    /// The kernel says something unusable.
+    /// The kernel states something unusable.
     #[error("this machine: {0}")]
     Kernel(alight_machine::Error),
     /// The machine file cannot be used.
@@ -30,7 +30,7 @@ pub enum NoHost {
     Foreign {
         /// As asked for.
         name: String,
-        /// What the kernel says otherwise.
+        /// The contradictions of the kernel.
         findings: Vec<Finding>,
     },
     /// More CPUs than the core holds.
@@ -42,7 +42,7 @@ pub enum NoHost {
 }
 
 impl NoHost {
-    /// Is it what was typed, not this machine, that is wrong?
+    /// Is the input wrong, not this machine?
     pub fn is_input(&self) -> bool {
         matches!(self, NoHost::File(_) | NoHost::Foreign { .. })
     }
@@ -56,28 +56,28 @@ fn lines(findings: &[Finding]) -> String {
 /// This machine.
 #[derive(Debug)]
 pub struct Host {
-    /// As its views are built of it, CPUs by the kernel's numbers.
+    /// The description from which its views are built; CPUs have the kernel's numbers.
     pub description: Description,
     /// CPUs that are online.
     pub online: Mask,
-    /// No CPU comes or goes just now: of all that are online the kernel states the capacity, or
-    /// of none. It ends to state it before it takes a CPU off.
+    /// No CPU comes or goes just now: the kernel states the capacity of all online CPUs, or of
+    /// none. It stops stating the capacity of a CPU before it takes the CPU offline.
     pub settled: bool,
-    /// What an energy model is made of; empty where none is known.
+    /// The clocks from which an energy model is made; empty if none is known.
     clocks: Vec<Clock>,
-    /// Capacities are the file's: what the kernel says of them later does not count.
+    /// Capacities are from the file: later changes in the kernel do not count.
     pub told: bool,
     switches: kernel::EnergySwitches,
 }
 
-/// Does energy decide?
+/// Whether energy decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Energy {
     /// It does, with so many performance domains.
     On(usize),
-    /// Why not.
+    /// It does not, and why.
     Off(energy::Off),
-    /// The base would, the machine could, but it is switched off.
+    /// Base and machine support it, but it is switched off, and why.
     Switched(String),
 }
 
@@ -92,11 +92,11 @@ impl fmt::Display for Energy {
 }
 
 impl Host {
-    /// The host whose `sys` and `proc` are in `root`; `told`: a machine file or the name of a
-    /// built-in machine that is to be believed.
+    /// The host whose `sys` and `proc` are in `root`. `told`: a machine file, or the name of a
+    /// built-in machine, that replaces the kernel's description.
     ///
     /// # Errors
-    /// If the kernel, or the file, says what cannot be used.
+    /// The kernel or the file states something unusable.
     pub fn read(root: &Path, told: Option<&str>, gated: &[Gated]) -> Result<Self, NoHost> {
         let topology = kernel::Topology::read(root).map_err(NoHost::Kernel)?;
         let possible = topology.cpus.len();
@@ -155,12 +155,12 @@ impl Host {
         Ok((core, energy))
     }
 
-    /// Do all CPUs follow the scheduler's word on frequencies?
+    /// Do all CPUs use schedutil, to which the scheduler reports utilization?
     pub fn schedutil(&self) -> bool {
         self.switches.other_governor.is_none() && !self.switches.no_cpufreq
     }
 
-    /// What keeps a kernel from using the energy model that there is (`sched_is_eas_possible()`).
+    /// Why the kernel would not use the energy model, if so (`sched_is_eas_possible()`).
     fn switched_off(&self) -> Option<String> {
         if self.switches.wanted == Some(false) {
             return Some("/proc/sys/kernel/sched_energy_aware is 0".into());
@@ -170,7 +170,7 @@ impl Host {
                 "the governor of CPU {cpu} is {governor}, not schedutil"
             ));
         }
-        // A board whose energy model is told may have a clock that nobody changes.
+        // A board whose energy model is from a file may have a fixed clock.
         (self.switches.no_cpufreq && !self.told).then(|| "there is no cpufreq".into())
     }
 }
@@ -195,8 +195,8 @@ fn fitting(name: &str, topology: &kernel::Topology) -> Result<Machine, NoHost> {
     Ok(sheet.machine)
 }
 
-/// A machine file knows the CPUs that are present; the kernel may expect more, which
-/// stand alone, as do those that are offline.
+/// Adds the CPUs that the kernel may get and the machine file, which has the present CPUs, lacks.
+/// Each of them is alone in its spans, as offline CPUs are.
 fn widened(mut machine: Description, topology: &kernel::Topology) -> Description {
     let stated = machine.cpus.len();
     for (cpu, facts) in topology.cpus.iter().enumerate().skip(stated) {

@@ -40,8 +40,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// A flag that SIGINT, SIGTERM and SIGHUP raise. The second ends the program at once, and with it
-/// the scheduler.
+/// A flag that SIGINT, SIGTERM and SIGHUP raise. The second signal ends the program at once, and
+/// with it the scheduler.
 fn stop_on_signals() -> Result<Arc<AtomicBool>, ctrlc::Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = stop.clone();
@@ -60,7 +60,7 @@ fn print(text: &str) -> io::Result<()> {
 
 fn ended(result: io::Result<()>) -> ExitCode {
     match result {
-        // Whoever read it has read enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(exit::DONE),
         Err(error) => {
             say(&error.to_string());
@@ -70,7 +70,7 @@ fn ended(result: io::Result<()>) -> ExitCode {
     }
 }
 
-/// What a run did, in the end.
+/// Reports what a run did.
 fn report(options: &Options, summary: &Summary) -> ExitCode {
     let mut text = String::new();
     let mut code = exit::DONE;

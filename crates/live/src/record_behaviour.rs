@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Records who runs where and when (`src/bpf/record_behaviour.bpf.c`), with the
+//! Records which task runs on which CPU, and when (`src/bpf/record_behaviour.bpf.c`), with the
 //! machine and its costs, so that the same can be simulated.
 
 use crate::behaviour_skeleton::RecordBehaviourSkelBuilder;
@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 /// `src/bpf/record_behaviour.h`, packed by [`alight_recording::delta`].
 pub const KIND: &str = "behaviour.event/1";
 
-/// The kernel's own work behind hooking, and behind what was run before, is given so long to end.
+/// Time for the kernel to end its own work after hooking, and after what was run before.
 const SETTLE: Duration = Duration::from_secs(5);
-/// How often an end by time or by interrupt is looked for: seldom, for it is a wakeup more.
+/// How often an end by time or by interrupt is looked for: seldom, because each look is a wakeup.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Records as `session` says; it must have a command.
@@ -57,7 +57,7 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded
     skel.attach().during("hooking the tracepoints")?;
 
     std::thread::sleep(SETTLE);
-    // With the recorder attached: what it takes is part of each path.
+    // Measured with the recorder attached, because its cost is part of each path.
     let machine = machine().map_err(NotRecorded::Costs)?;
     let mut header = session.header(&[KIND], "CLOCK_MONOTONIC, ns")?;
     header.facts.insert("machine".into(), machine);
@@ -76,13 +76,13 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded
     .during("reading the ring buffer")?;
     let ring = ring.build().during("reading the ring buffer")?;
 
-    // The benchmarks' events are nobody's business.
+    // The events of the benchmarks are dropped.
     ring.consume().during("reading the ring buffer")?;
     wanted.store(true, Ordering::Relaxed);
     let mut child = session.start()?.expect("there is a command");
     let pid = child.0.id();
     let deadline = session.duration.map(|length| Instant::now() + length);
-    // Nothing is read meanwhile, and without a deadline nobody wakes up.
+    // Nothing is read meanwhile, and without a deadline this process does not wake up.
     let status = match deadline {
         None => child.0.wait().map(Some),
         Some(deadline) => loop {
@@ -141,7 +141,7 @@ pub(crate) fn machine() -> io::Result<String> {
     Ok(captured.map_err(io::Error::other)?.toml)
 }
 
-/// rt-app's files belong to the command line.
+/// Adds rt-app's files, which belong to the command line.
 pub(crate) fn add_files(header: &mut Header, command: &[String]) {
     for word in command.iter().filter(|word| word.ends_with(".json")) {
         if let Ok(text) = std::fs::read_to_string(word) {

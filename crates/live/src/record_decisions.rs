@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Records what `select_task_rq_fair()` saw and answered (`src/bpf/record_decisions.bpf.c`).
+//! Records what `select_task_rq_fair()` saw and returned (`src/bpf/record_decisions.bpf.c`).
 
 use crate::decisions_skeleton::{
     OpenRecordDecisionsSkel, RecordDecisionsSkel, RecordDecisionsSkelBuilder, types,
@@ -93,7 +93,7 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded
     let ring_full = counted(offset_of!(types::counts, ring_full))?;
     let written = counted(offset_of!(types::counts, written))?;
     let entered = counted(offset_of!(types::counts, entered))?;
-    // An exit that was passed over leaves nothing but the count.
+    // If the program at an exit was skipped, only the count of entries shows it.
     let exit_unseen = entered.saturating_sub(written + ring_full);
     let recorded = Recorded {
         records: writer.count(0),
@@ -129,7 +129,7 @@ fn listed(values: &BTreeMap<String, i64>) -> String {
     listed.join(", ")
 }
 
-/// Tells the kernel side what of this kernel it cannot find out by itself.
+/// Tells the kernel side the properties of this kernel that it cannot find out by itself.
 fn describe(
     open: &mut OpenRecordDecisionsSkel<'_>,
     btf: &Btf<'_>,
@@ -173,7 +173,7 @@ fn describe(
     Ok(())
 }
 
-/// Where the kernel's variables are; 0: it does not have one.
+/// The addresses of the kernel's variables; 0: it does not have this one.
 fn addresses() -> types::addresses {
     macro_rules! by_name {
         ($($name:ident)*) => {{
@@ -188,8 +188,8 @@ fn addresses() -> types::addresses {
     )
 }
 
-/// Which bits of `preempt_count` are the count of hard interrupts: each sleep here ends with a timer
-/// that expires in one. 0: this kernel does not tell.
+/// The bits of `preempt_count` that count hard interrupts: each sleep here ends with a timer that
+/// expires in a hard interrupt. 0: they cannot be learned on this kernel.
 fn learn_hardirq_bits(skel: &mut RecordDecisionsSkel<'_>) -> Result<u32, NotRecorded> {
     const SLEEPS: u32 = 5;
     if !skel.progs.timer_expires.autoload() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight-record`: writes down what this kernel's scheduler does, to be held
-//! against the policy core by `alight verify`.
+//! `alight-record`: records what this kernel's scheduler does. `alight verify` compares it with
+//! the policy core.
 
 use alight_arguments::record::{Arguments, What};
 use alight_live::record_session::{NotRecorded, Recorded};

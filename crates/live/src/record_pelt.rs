@@ -83,8 +83,8 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded
     Ok(recorded)
 }
 
-/// Calls that each program was passed over for, because it was at work on the same
-/// CPU and had been interrupted there; only programs that were.
+/// For each program the number of calls for which the kernel skipped it, because it was running on
+/// the same CPU and had been interrupted there; only programs with such calls.
 fn missed_calls(programs: &BTreeSet<OsString>) -> BTreeMap<String, u64> {
     (ProgInfoIter::default())
         .filter(|program| program.recursion_misses > 0)
@@ -117,7 +117,7 @@ fn set_recording(skel: &mut RecordPeltSkel<'_>, on: bool) {
     }
 }
 
-/// The kernel side reads the flag whenever it likes.
+/// Writes the flag, which the kernel side reads at any time.
 fn write_recording(flag: &mut bool, on: bool) {
     // SAFETY: a valid reference.
     unsafe { std::ptr::write_volatile(flag, on) }
@@ -129,9 +129,9 @@ struct Hooks {
     absent: Vec<String>,
 }
 
-/// Loads what can be hooked here. Programs whose section begins with `?` are
-/// optional: where their function was inlined everywhere, tracepoints and the
-/// continuity of states tell what it did. The tracepoints are, too: the type
+/// Chooses what can be hooked here. Programs whose section begins with `?` are
+/// optional: if their function was inlined everywhere, tracepoints and the
+/// continuity of states show what it did. Tracepoints are optional, too: the type
 /// information of 5.10 has none of them.
 fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, NotRecorded> {
     let btf = Btf::from_vmlinux().map_err(|error| {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the ring buffer is looked at. The kernel side does not wake the
-/// reader, which would add wakeups to what is recorded.
+/// reader, because that would add wakeups to the recording.
 const POLL: Duration = Duration::from_millis(4);
 /// Events that are written before the end of the recording is looked for again.
 const BATCH: usize = 4096;
@@ -55,7 +55,7 @@ impl From<Recording> for Session {
 pub struct Recorded {
     /// Records written.
     pub records: u64,
-    /// Events that were not.
+    /// Events that were lost.
     pub lost: u64,
 }
 
@@ -65,10 +65,10 @@ pub enum NotRecorded {
     /// Functions that the recorder hooks are not in the kernel's type information.
     #[error("this kernel cannot be recorded: {0}")]
     Kernel(String),
-    /// What was to be recorded is not there.
+    /// The process, group or command to record is not there, or was not named.
     #[error("{0}")]
     Chosen(String),
-    /// This process may not, or this kernel cannot; other tools can.
+    /// This process may not record, or this kernel cannot be recorded; other tools can do it.
     #[error("{why}\n{instead}")]
     Elsewhere {
         /// Why not.
@@ -136,7 +136,8 @@ impl Session {
         let command = self.command.join(" ");
         let mut header = Header::capture(Path::new("/"), kinds, clock, &command)
             .map_err(|error| self.failed(error))?;
-        // What the kernel shows comes before its config, which may be another's or missing.
+        // What the running kernel shows comes before its config, which may be missing or be of
+        // another kernel.
         header.hz = running_hz().or(header.hz);
         Ok(header)
     }
@@ -199,7 +200,7 @@ impl Session {
                     .try_wait()
                     .map_err(|error| self.command_failed(error))?
                 {
-                    // What a signal ended has no exit status; shells say 128 and more.
+                    // A command that a signal ended has no exit status; shells say 128 and more.
                     Some(ended) => status = Some(ended.code().unwrap_or(128)),
                     None if over => {}
                     None => {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Records what a workload does, to be replayed (`src/bpf/record_workload.bpf.c`): who ran where
-//! and when, who woke whom and from where, and what is known of each task; with the machine and
-//! its costs.
+//! Records what a workload does, to be replayed (`src/bpf/record_workload.bpf.c`): which task ran
+//! on which CPU and when, which task woke which and in which context, and what is known of each
+//! task; with the machine and its costs.
 //!
-//! The rings are read while the recording goes on, once one of them is half full. If one is full
-//! nevertheless, nothing is recorded until all are empty; the recording tells how much was lost
+//! The rings are read while the recording goes on, once one of them is half full. If one gets full
+//! nevertheless, nothing is recorded until all are empty. The recording says how much was lost
 //! there, and all tasks are read again.
 
 mod clocks;
@@ -38,9 +38,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tasks::{Chosen, Tasks};
 
-/// The kernel's own work behind hooking, and behind what was run before, is given so long to end.
+/// Time for the kernel to end its own work after hooking, and after what was run before.
 const SETTLE: Duration = Duration::from_secs(5);
-/// Part of the memory for facts, of that of the events.
+/// The memory for facts is that of the events divided by this.
 const FACTS_PART: u32 = 8;
 
 /// What is recorded.
@@ -71,7 +71,7 @@ impl From<Workload> for Wanted {
     }
 }
 
-/// The path of a group within its hierarchy, also of one that is given as a directory.
+/// The path of a group within its hierarchy, even if it is given as a directory.
 fn tidy(path: &str) -> String {
     let within = path.strip_prefix("/sys/fs/cgroup").unwrap_or(path);
     format!("/{}", within.trim_matches('/'))
@@ -138,7 +138,7 @@ fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
 
     set_state(&mut skel, RECORDING);
     std::thread::sleep(SETTLE);
-    // With the recorder at work: what it takes is part of each path.
+    // Measured with the recorder running, because its cost is part of each path.
     let header = header(session)?;
     let writer = WorkloadWriter::create(&session.file, header, session.level)
         .map_err(|error| session.failed(error))?;
@@ -150,7 +150,7 @@ fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     recorder.finish(ended, capabilities)
 }
 
-/// The kernel side, at work.
+/// The kernel side, loaded and attached.
 struct Loaded<'a> {
     skel: RecordWorkloadSkel<'a>,
     rings: Rings,
@@ -209,7 +209,8 @@ fn header(session: &Session) -> Result<Header, NotRecorded> {
     Ok(header)
 }
 
-/// What of the running system is the workload; the command is added once it runs.
+/// The process or group of the running system that is the workload; a command is added once it
+/// runs.
 fn chosen(wanted: &Wanted) -> Result<Chosen, NotRecorded> {
     if let Some(path) = &wanted.cgroup {
         return chosen_group(path);
@@ -233,7 +234,7 @@ fn chosen(wanted: &Wanted) -> Result<Chosen, NotRecorded> {
     Ok(Chosen::Processes(processes))
 }
 
-/// The group, which must be one of the cpu controller: tasks are known by that one.
+/// The group, which must have the cpu controller: the group of a task is that of this controller.
 fn chosen_group(path: &str) -> Result<Chosen, NotRecorded> {
     let mounted = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu"];
     let directories = mounted.map(|at| format!("{at}{path}"));
@@ -243,7 +244,7 @@ fn chosen_group(path: &str) -> Result<Chosen, NotRecorded> {
             "there is no task group {path}; those that there are lie in /sys/fs/cgroup"
         )));
     };
-    // Of version 2 and 1; the root has neither.
+    // The files of version 2 and 1; the root has neither.
     let controlled = |at: &Path| at.join("cpu.weight").exists() || at.join("cpu.shares").exists();
     match path == "/" || there.any(controlled) {
         true => Ok(Chosen::Group(path.to_owned())),

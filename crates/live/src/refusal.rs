@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which program the kernel refused, and why: what libbpf says while it loads and attaches.
+//! Finds out which program the kernel refused, and why, from what libbpf says while it loads and
+//! attaches.
 
 use libbpf_rs::{PrintCallback, PrintLevel, set_print};
 use std::sync::Mutex;
@@ -7,7 +8,7 @@ use std::sync::Mutex;
 /// What libbpf warned of since [`listen`].
 static SAID: Mutex<String> = Mutex::new(String::new());
 
-/// Keeps what libbpf warns of from now on; prints all that it says if `verbose`.
+/// Keeps the warnings of libbpf from now on; prints all that libbpf says if `verbose`.
 pub fn listen(verbose: bool) {
     said().clear();
     let (level, keep): (_, PrintCallback) = match verbose {
@@ -31,7 +32,7 @@ fn keep_warning(level: PrintLevel, text: &str) {
     }
 }
 
-/// What was refused since [`listen`], as a sentence; nothing if libbpf did not warn.
+/// What was refused since [`listen`], as a sentence; `None` if libbpf did not warn.
 pub fn sentence() -> Option<String> {
     in_words(&said())
 }

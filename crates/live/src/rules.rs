@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Rules on their way to the kernel side (`src/bpf/rules.h`): as constants, and
-//! what each cgroup meets by its path, which follows the cgroups as they come.
+//! Hands rules to the kernel side (`src/bpf/rules.h`): the rules as constants, and the rules that
+//! each cgroup meets by its path, which are updated as cgroups come and go.
 
 use crate::say::say;
 use crate::skeleton::{AlightSkel, types};
@@ -14,9 +14,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Cgroups that can be told apart; those of the paths that are found last meet no rule by path.
+/// The most cgroups that can be known; those that are found after them meet no rule by path.
 const MOST_CGROUPS: usize = 1 << 16;
-/// The hierarchy is walked no more often, however fast cgroups come.
+/// The least time between two walks of the hierarchy, however fast cgroups come.
 const WALK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Why rules cannot be met.
@@ -43,7 +43,7 @@ pub fn hand_over(rules: &[Rule], rodata: &mut types::rodata) {
     }
 }
 
-/// What `RULE_*` of rules.h say.
+/// `RULE_*` of rules.h.
 mod asks {
     pub const COMM: u32 = 1 << 0;
     pub const PID: u32 = 1 << 1;
@@ -119,7 +119,7 @@ pub struct Cgroups {
     asked: u64,
     walked: Instant,
     full: bool,
-    /// The kernel side could not be told, and it was said.
+    /// A failure to tell the kernel side has been reported.
     untold: bool,
 }
 
@@ -151,7 +151,7 @@ impl Cgroups {
     }
 
     /// Looks for new cgroups if the kernel side has met one that it does not know. A failure is
-    /// said once: a cgroup without its rules is no reason to leave all tasks without a scheduler.
+    /// only reported, once: the scheduler goes on, and the cgroup's tasks lack its rules.
     pub fn follow(&mut self, skel: &mut AlightSkel<'_>) {
         let unknown = skel.maps.bss_data.as_deref().map(|bss| bss.unknown_cgroups);
         let Some(unknown) = unknown.filter(|unknown| *unknown != self.asked) else {
@@ -193,9 +193,10 @@ impl Cgroups {
     }
 }
 
-/// Makes what is `known` what was `found`, by `tell`: of a cgroup and the rules that it meets,
-/// or that it is gone. One that cannot be told stays as it was known, to be told at the next walk;
-/// the others are. Whether one meets other rules now, and the last failure.
+/// Updates `known` to `found`. For each difference it calls `tell` with the cgroup and the rules
+/// that it meets (`None`: it is gone). If that fails, the cgroup stays as it was known, and is told
+/// at the next walk; the others are told. Returns whether a cgroup meets other rules now, and the
+/// last failure.
 fn bring<E>(
     known: &mut BTreeMap<u64, u64>,
     found: &BTreeMap<u64, u64>,
@@ -203,7 +204,7 @@ fn bring<E>(
 ) -> (bool, Result<(), E>) {
     let (mut news, mut told) = (false, Ok(()));
     let mut tell = |id, met| tell(id, met).map_err(|error| told = Err(error)).is_ok();
-    // First who is gone: they leave room.
+    // First the cgroups that are gone: they make room.
     known.retain(|&id, _| found.contains_key(&id) || !tell(id, None));
     for (&id, &met) in found {
         if known.get(&id) != Some(&met) && tell(id, Some(met)) {
@@ -223,8 +224,8 @@ fn hierarchy(root: &Path) -> Result<PathBuf, RulesNotMet> {
         .ok_or(RulesNotMet::NoCgroups(usual))
 }
 
-/// The rules that each cgroup meets, by its number, and whether these are all cgroups. One that
-/// goes away meanwhile is passed over.
+/// The rules that each cgroup meets, by its number, and whether these are all cgroups. A cgroup
+/// that goes away meanwhile is skipped.
 fn walk(root: &Path, rules: &[Rule]) -> (BTreeMap<u64, u64>, bool) {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Of the tests: prints a recording of a workload, a line for each item. `workload_text FILE`.
+//! For the tests: prints a recording of a workload, a line for each item. `workload_text FILE`.
 
 use alight_recording::Reader;
 use alight_recording::workload::{Item, NotAWorkload, WorkloadReader};

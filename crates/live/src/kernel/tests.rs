@@ -71,7 +71,7 @@ fn what_gets_worse_without_a_function_is_said_in_one_sentence() {
     );
 }
 
-/// A function that the program calls and neither table knows would be missing in silence.
+/// If a function that the program calls were in neither table, its lack would not be reported.
 #[test]
 fn every_function_that_the_program_calls_is_required_or_optional() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bpf");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Notices that the machine is no longer what the scheduler was told: the kernel
-//! changed capacities, or energy-aware placement would be decided upon otherwise.
-//! The scheduler is then loaded anew.
+//! Notices that the machine is no longer what the scheduler was loaded with: the kernel changed
+//! capacities, or the energy model or its switches changed. The scheduler is then loaded again.
 
 use crate::machine::Host;
 use crate::skeleton::AlightSkel;
@@ -14,22 +13,22 @@ use std::time::{Duration, Instant};
 /// How often the energy model and its switches are read, on machines that may have one.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// What the scheduler was told, and what became of it.
+/// What the scheduler was loaded with, and what has changed.
 pub(super) struct Changes<'a> {
     options: &'a Options,
     root: PathBuf,
     online: Mask,
     capacities: Vec<u32>,
     perf: Vec<PerfDomain>,
-    /// When to look again; `None`: never, since energy never decides here.
+    /// When to look again; `None`: never, because energy never decides here.
     next: Option<Instant>,
-    /// What the kernel side noticed was looked into: it is no news a second time.
+    /// What the kernel side noticed has been looked into; that is done only once.
     looked_into: bool,
     found: Option<&'static str>,
 }
 
 impl<'a> Changes<'a> {
-    /// Since the scheduler was told `core`.
+    /// Looks for changes since the scheduler was loaded with `core`.
     pub fn new(options: &'a Options, host: &Host, core: &Core) -> Self {
         Self::below(Path::new("/"), options, host, core)
     }
@@ -61,14 +60,14 @@ impl<'a> Changes<'a> {
         self.found.is_some()
     }
 
-    /// `noticed`: the kernel side found another capacity than it was told.
+    /// `noticed`: the kernel side found another capacity than it was loaded with.
     fn look_at(&mut self, noticed: bool, now: Instant) {
         let due = self.next.is_some_and(|next| now >= next);
         if !due && (!noticed || self.looked_into) {
             return;
         }
         self.next = self.next.map(|_| now + EVERY);
-        // What cannot be read now goes on as it was.
+        // If the machine cannot be read now, nothing has changed.
         if let Some((host, core)) = self.read() {
             self.looked_into |= noticed;
             let both = |&cpu: &u32| self.online.contains(cpu) && host.online.contains(cpu);
@@ -77,7 +76,7 @@ impl<'a> Changes<'a> {
             self.found = if (0..core.topology.nr_cpus).filter(both).any(differs) {
                 Some("the capacities of CPUs changed")
             } else if core.perf != self.perf && host.online == self.online {
-                // A CPU that is gone is left out without that.
+                // If CPUs came or went, placement leaves out the offline ones without a reload.
                 Some("the energy model, or whether it is used, changed")
             } else {
                 None

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Reads what the kernel side counts (`src/bpf/stats.h`), from the memory that it shares: no
-//! system call.
+//! Reads the counters of the kernel side (`src/bpf/stats.h`) from shared memory, without a system
+//! call.
 
 use crate::skeleton::{AlightSkel, types};
 use alight_stats::Counters;
 
-/// Who adds a counter to bpf/stats.h adds it here and in alight_stats.
+/// A counter that is added to bpf/stats.h must be added here and in alight_stats.
 const _: () = assert!(
     size_of::<types::cpu_stats>() == size_of::<Counters>(),
     "Counters of crates/stats must have every field of struct cpu_stats"

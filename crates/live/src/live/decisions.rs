@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where the decisions go that the kernel side writes down: they are made again
-//! at once, go into a log, or both.
+//! Takes the decisions that the kernel side records: makes them again at once, writes them into a
+//! log, or both.
 
 use crate::say::say;
 use alight_policy::{Core, STEPS};
@@ -14,20 +14,20 @@ pub(super) struct Decisions<'a> {
     difference: Option<Difference>,
 }
 
-/// What became of them.
+/// What was done with them.
 pub(super) struct Outcome {
     /// Decisions that came from the kernel side.
     pub taken: u64,
-    /// Of them, made again and equal.
+    /// Of them, decisions that were made again and were equal.
     pub equal: u64,
-    /// These by step.
+    /// The equal ones by step.
     pub steps: [u64; STEPS.len()],
-    /// The first that came out differently; none was looked at after it.
+    /// The first that was different; later ones were not compared.
     pub difference: Option<Difference>,
 }
 
 impl<'a> Decisions<'a> {
-    /// `core`: the views that the kernel side was given. `verify`: make them again.
+    /// `core`: the views that the kernel side was given. `verify`: make decisions again.
     pub fn new(core: Core, verify: bool, mut log: Option<&'a mut Log>) -> Self {
         if let Some(log) = &mut log {
             tell(log.machine(&core));
@@ -40,7 +40,7 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// One decision, the bytes of the kernel side.
+    /// Takes one decision, in the bytes of the kernel side.
     pub fn take(&mut self, bytes: &[u8]) {
         self.taken += 1;
         if let Some(log) = &mut self.log {
@@ -51,12 +51,12 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// Did one come out differently?
+    /// Was one different?
     pub fn differ(&self) -> bool {
         self.difference.is_some()
     }
 
-    /// After the last.
+    /// What was done with all decisions; called after the last.
     pub fn outcome(self) -> Outcome {
         Outcome {
             taken: self.taken,
@@ -67,8 +67,8 @@ impl<'a> Decisions<'a> {
     }
 }
 
-/// A log that cannot go on is no reason for the scheduler to end: whoever runs it needs their
-/// machine more than the log. It is said now, and by the exit code at the end.
+/// Reports that the log has stopped. The scheduler goes on, because the machine needs it more than
+/// the log. The exit code tells of it at the end, too.
 fn tell(stopped: Option<String>) {
     if let Some(why) = stopped {
         say(&format!(

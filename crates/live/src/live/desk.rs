@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where the servers' threads ask for statistics, and the loader answers between two looks at the
-//! scheduler. Nobody who asks can keep it waiting.
+//! The servers' threads request statistics here, and the loader answers between two looks at the
+//! scheduler. No request can block the loader.
 
 use alight_policy::Scheduler;
 use alight_stats::{Counters, Source, Statistics, text};
@@ -14,7 +14,7 @@ use crate::say::say;
 
 /// How long a thread waits for its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Statistics this young are given again, however often they are asked for.
+/// Statistics that are younger than this are given again instead of new ones.
 const FRESH: Duration = Duration::from_millis(20);
 
 type Answer = SyncSender<Arc<Statistics>>;
@@ -48,7 +48,7 @@ impl Desk {
         }
     }
 
-    /// For the servers.
+    /// The source from which the servers get statistics.
     pub fn source(&self) -> Source {
         let desk = self.ask.clone();
         Arc::new(move || {
@@ -58,7 +58,7 @@ impl Desk {
         })
     }
 
-    /// The scheduler is in the kernel, anew. Time counts from the first time.
+    /// The scheduler has been loaded, maybe again. The uptime counts from the first load.
     pub fn loaded(&mut self) {
         if self.loads == 0 {
             self.started = Instant::now();
@@ -69,13 +69,13 @@ impl Desk {
         self.loads += 1;
     }
 
-    /// It is there no longer: what it counted at last.
+    /// The scheduler has been unloaded; `counters` are its last.
     pub fn unloaded(&mut self, counters: Vec<Counters>) {
         self.earlier = self.sum(counters);
         self.latest = None;
     }
 
-    /// Answers all who ask within `wait`, and prints if it is time. `count` reads the counters.
+    /// Answers all requests within `wait`, and prints if it is time. `count` reads the counters.
     pub fn attend(&mut self, wait: Duration, count: impl Fn() -> Vec<Counters>) {
         let end = Instant::now() + wait;
         loop {
@@ -89,7 +89,7 @@ impl Desk {
             let until_print = self.printer.as_ref().map_or(left, Printer::left);
             match self.asks.recv_timeout(left.min(until_print)) {
                 Ok(answer) => {
-                    // A thread that no longer waits needs none.
+                    // A thread that no longer waits needs no answer.
                     let _ = answer.try_send(self.statistics(&count));
                 }
                 Err(_) if Instant::now() >= end => return,
@@ -121,7 +121,7 @@ impl Desk {
     }
 }
 
-/// Prints blocks in a thread of its own: standard output may be a pipe that nobody empties.
+/// Prints blocks in a thread of its own, because standard output may be a pipe that is full.
 struct Printer {
     interval: Duration,
     next: Instant,

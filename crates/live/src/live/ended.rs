@@ -9,22 +9,22 @@ use std::fmt;
 /// `scx_exit_info.kind` from which on the kernel ended the scheduler for an error
 /// (SCX_EXIT_ERROR); these numbers are the same in all kernels.
 const EXIT_ERROR: i32 = 1024;
-/// The loader let go of it (SCX_EXIT_UNREG).
+/// The loader unregistered it (SCX_EXIT_UNREG).
 const EXIT_UNREG: i32 = 64;
 /// SysRq-S (SCX_EXIT_SYSRQ).
 const EXIT_SYSRQ: i32 = 67;
-/// Bit of the exit code by which the kernel asks to be loaded anew, for instance after CPU
-/// hotplug (SCX_ECODE_ACT_RESTART).
+/// Bit of the exit code by which the kernel asks for the scheduler to be loaded again, for
+/// instance after CPU hotplug (SCX_ECODE_ACT_RESTART).
 const EXIT_RESTART: i64 = 1 << 48;
-/// Begins each line of the dump. The name of a task may hold the end of a line, which is like the
-/// dump's own: what follows must be taken neither for a message of this program nor for more than
-/// the dump says.
+/// Begins each line of the dump. The name of a task may contain a line end like those of the dump
+/// itself. With this prefix the text after it is read as part of the dump, not as a message of this
+/// program.
 const OF_THE_DUMP: &str = "| ";
 
 /// How one load of the scheduler ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// As asked.
+    /// As requested.
     Done,
     /// By SysRq-S.
     SysRq,
@@ -32,7 +32,7 @@ pub(super) enum End {
     Restart(String),
 }
 
-/// What the kernel says of an end that nobody asked for (`struct scx_exit_info`).
+/// What the kernel says of an end that was not requested (`struct scx_exit_info`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExitInfo {
     /// Kind of the end, in words.
@@ -68,7 +68,7 @@ pub(super) fn exit_kind(skel: &AlightSkel<'_>) -> i32 {
         .map_or(0, |bss| unsafe { std::ptr::read_volatile(&bss.ended.kind) })
 }
 
-/// Why the scheduler is no longer there.
+/// Why the scheduler is no longer loaded.
 pub(super) fn end_of(skel: &AlightSkel<'_>) -> Result<End, RunFailed> {
     let ended = &skel
         .maps
@@ -114,8 +114,9 @@ fn text(chars: &[i8]) -> String {
     printable(&String::from_utf8_lossy(&bytes), &[])
 }
 
-/// The kernel's words with the names of tasks in them, which may be an attacker's: what a terminal
-/// would take for commands is spelled out, but for what the kernel itself writes, its `own`.
+/// A text of the kernel with control characters escaped, except those in `own`, which the kernel
+/// itself writes. The text has names of tasks, by which an attacker could send commands to a
+/// terminal.
 fn printable(text: &str, own: &[char]) -> String {
     let mut printable = String::with_capacity(text.len());
     for c in text.chars() {

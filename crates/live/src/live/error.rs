@@ -41,12 +41,12 @@ pub enum RunFailed {
     /// Metrics cannot be served where they were asked for.
     #[error("metrics at {address}: {error}")]
     Metrics {
-        /// Where.
+        /// The address.
         address: String,
         /// What the system says.
         error: io::Error,
     },
-    /// The kernel took the scheduler and does not run it.
+    /// The kernel accepted the scheduler but does not run it.
     #[error("the scheduler was started, but /sys/kernel/sched_ext says {says}")]
     NotRunning {
         /// State, or the other scheduler that it names.
@@ -61,7 +61,7 @@ pub enum RunFailed {
         /// How many.
         missing: u64,
     },
-    /// A decision came out differently on the host.
+    /// A decision was different on the host.
     #[error(transparent)]
     Different(#[from] Difference),
 }

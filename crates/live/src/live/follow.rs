@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Keeps what the kernel side knows of the machine in step while it runs: domains and
-//! groups when CPUs come or go, and in full packing the buddies, which follow what CPUs do.
+//! Updates what the kernel side knows of the machine while it runs: domains and groups when CPUs
+//! come or go, and in full packing the buddies, which follow the activity of CPUs.
 
 use super::changes::Changes;
 use super::load;
@@ -14,10 +14,10 @@ use libbpf_rs::ProgramInput;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often buddies follow the activity: the signals of 2013 halve in 32 ms.
+/// How often buddies are updated: the signals of 2013 halve in 32 ms.
 const PACKING: Duration = Duration::from_millis(32);
 
-/// The memory that the kernel side works on, which both write at any time.
+/// The variables of the kernel side, which both sides write at any time.
 struct Shared(*mut types::bss);
 
 impl Shared {
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// The domains that CPUs belong to now.
+    /// Writes the domains to which CPUs belong now.
     fn put_domains(&self, core: &Core) {
         // SAFETY: only addresses are taken.
         let (domains, groups, places, llcs) = unsafe {
@@ -73,7 +73,7 @@ impl Shared {
         unsafe { (&raw mut (*self.0).base_slice).write_volatile(slice) };
     }
 
-    /// The views of the CPUs, into `cpus`.
+    /// Reads the views of the CPUs into `cpus`.
     fn get_cpus(&self, cpus: &mut [Cpu]) {
         assert!(cpus.len() <= alight_policy::MAX_CPUS);
         for (at, cpu) in cpus.iter_mut().enumerate() {
@@ -93,18 +93,18 @@ impl Shared {
     }
 }
 
-/// What the kernel side goes by.
+/// Keeps the kernel side up to date.
 pub(super) struct Follow<'a> {
     options: &'a Options,
     shared: Shared,
     /// What the program was loaded with.
     loaded: Core,
-    /// The same as CPUs came and went since.
+    /// The present core, after CPUs came and went.
     core: Core,
     changes: Changes<'a>,
     hotplugs: u32,
     packing: Option<Packing>,
-    /// Why the program must be loaded anew.
+    /// Why the program must be loaded again.
     found: Option<&'static str>,
 }
 
@@ -115,7 +115,7 @@ struct Packing {
 }
 
 impl<'a> Follow<'a> {
-    /// Of a program that was loaded with `core`, as long as that stays loaded.
+    /// For a program that was loaded with `core`, while it stays loaded.
     pub fn new(
         options: &'a Options,
         skel: &mut AlightSkel<'_>,
@@ -137,7 +137,7 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// How long nothing is to be done.
+    /// The time until there is something to do.
     pub fn rest(&self) -> Duration {
         match &self.packing {
             Some(packing) => packing.next.saturating_duration_since(Instant::now()),
@@ -145,8 +145,8 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// Brings the kernel side up to date. True: the machine is another, the program must be
-    /// loaded anew.
+    /// Brings the kernel side up to date. True: the machine has changed so that the program must
+    /// be loaded again.
     pub fn look(&mut self, skel: &AlightSkel<'_>) -> bool {
         let hotplugs = self.shared.hotplugs();
         if hotplugs != self.hotplugs && self.rebuild().is_some() {
@@ -156,13 +156,13 @@ impl<'a> Follow<'a> {
         self.changes.look(skel) || self.found.is_some()
     }
 
-    /// Why the program must be loaded anew.
+    /// Why the program must be loaded again.
     pub fn found(&self) -> Option<&'static str> {
         self.found.or(self.changes.found())
     }
 
-    /// CPUs came or went. `None`: what the kernel says of them cannot be read now; it goes on as
-    /// it was, as offline CPUs are not chosen anyway.
+    /// CPUs came or went: rebuilds the domains. `None`: the machine cannot be read now, and nothing
+    /// changes; offline CPUs are not chosen anyway.
     fn rebuild(&mut self) -> Option<()> {
         let told = self.options.machine.as_deref();
         let host = Host::read(Path::new("/"), told, &self.options.power_gated).ok()?;
@@ -193,7 +193,7 @@ impl<'a> Follow<'a> {
             return;
         };
         packing.next = now + PACKING;
-        // Without it the signals of idle CPUs are those of the last tick that looked there.
+        // If it fails, the signals of idle CPUs are those of the last tick that updated them.
         let _ = (skel.progs.refresh_signals).test_run(ProgramInput::default());
         self.shared.get_cpus(&mut self.core.cpus);
         for cpu in 0..self.core.cpus.len() {

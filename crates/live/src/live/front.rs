@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the outside gets while the scheduler runs: the socket, the metrics, and word to the
-//! service manager.
+//! What others get while the scheduler runs: the socket, the metrics, and messages to the service
+//! manager.
 
 use super::error::RunFailed;
 use crate::say::say;
@@ -8,14 +8,15 @@ use alight_arguments::Options;
 use alight_stats::{Source, http, server};
 use sd_notify::NotifyState;
 
-/// Served until it is dropped.
+/// The servers, which run until this is dropped.
 pub(super) struct Front {
     _socket: Option<server::Server>,
     _metrics: Option<http::Server>,
 }
 
 impl Front {
-    /// Begins to serve. Without the socket the scheduler can do; metrics were asked for.
+    /// Starts the servers. The scheduler runs without the socket if that fails; metrics were asked
+    /// for, so that their failure is an error.
     pub fn open(options: &Options, source: &Source) -> Result<Self, RunFailed> {
         let metrics = options
             .metrics
@@ -50,12 +51,12 @@ impl Front {
     }
 }
 
-/// The kernel says that the scheduler runs.
+/// Tells the service manager that the scheduler runs.
 pub(super) fn running(scheduler: &str) {
     tell(&[NotifyState::Ready, NotifyState::Status(scheduler)]);
 }
 
-/// It is about to end.
+/// Tells the service manager that it is about to end.
 pub(super) fn ending() {
     tell(&[NotifyState::Stopping]);
 }

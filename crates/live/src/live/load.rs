@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Brings the scheduler into the kernel: the machine's views, the constants, the program.
+//! Loads the scheduler into the kernel: the machine's views, the constants, the program.
 
 use super::error::{During, RunFailed};
 use super::operations;
@@ -16,12 +16,12 @@ use libbpf_rs::{Link, OpenObject, PrintCallback, PrintLevel, ProgramInput, set_p
 use std::mem::MaybeUninit;
 use std::path::Path;
 
-/// Bytes of the ring buffer for written decisions; a power of two.
+/// Bytes of the ring buffer for recorded decisions; a power of two.
 const RING_BYTES: u32 = 16 << 20;
-/// BPF_LOG_STATS: how much the verifier had to look at.
+/// BPF_LOG_STATS: statistics of the verifier.
 const VERIFIER_STATISTICS: u32 = 4;
 
-/// The views of this machine, as the kernel side is to have them.
+/// The views of this machine, for the kernel side.
 pub(super) fn views(options: &Options) -> Result<(Host, Core), RunFailed> {
     let told = options.machine.as_deref();
     let host = Host::read(Path::new("/"), told, &options.power_gated)?;
@@ -46,7 +46,7 @@ pub(super) fn load<'a>(
     let mut open = builder.open(object).during("opening the BPF program")?;
     prepare(&mut open, (host, core), options, hotplug_seq)?;
     let btf = Btf::from_vmlinux().during("reading the kernel's type information")?;
-    // What is made again on the host is made on the views of the start.
+    // Recorded decisions are made again on the views of the start, which must not change then.
     operations::trim(&mut open, &btf, !options.writes_decisions());
     operations::keep_last(&mut open, &btf, core);
     if options.verbose {
@@ -57,7 +57,7 @@ pub(super) fn load<'a>(
     open.load().during("loading the scheduler into the kernel")
 }
 
-/// From here on it schedules, until the link is dropped.
+/// Starts the scheduler, which runs until the link is dropped.
 pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, RunFailed> {
     let link = (skel.maps.alight_ops.attach_struct_ops()).during("starting the scheduler")?;
     (skel.progs.find_idle_cpus.test_run(ProgramInput::default()))
@@ -65,7 +65,7 @@ pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, RunFailed> {
     Ok(link)
 }
 
-/// Says once what becomes of frequencies where nobody can be told what CPUs want.
+/// Says once what happens to frequencies if the kernel cannot be told what CPUs need.
 pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
     let bss = skel.maps.bss_data.as_deref();
     if host.schedutil() && bss.is_some_and(|bss| bss.cpuperf_offered == 0) {
@@ -76,21 +76,21 @@ pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
     }
 }
 
-/// What a task runs that asks for no other slice, ns: 0.7 ms scaled as the kernel scales it
+/// The slice of a task that asks for none, ns: 0.7 ms scaled as the kernel scales it
 /// (`sysctl_sched_base_slice`, kernel 6.8 and later; `get_update_sysctl_factor`).
 pub(super) fn base_slice(host: &Host) -> u64 {
     700_000 * u64::from(1 + host.online.len().clamp(1, 8).ilog2())
 }
 
-/// The period of the kernel's tick, ns: the coarse clock goes on at each.
+/// The period of the kernel's tick, ns: the coarse clock advances at each tick.
 fn tick() -> u64 {
     let period = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
     u64::try_from(period.tv_nsec).unwrap_or(0).max(1)
 }
 
-/// May a program that was loaded with `then` go on with the domains of `now`? The verifier left
-/// out what is for threads, clusters and unequal capacities where there were none; where there
-/// are none any more, since CPUs are off, no domain leads there.
+/// May a program that was loaded with `then` go on with the domains of `now`? The verifier removed
+/// the code for threads, clusters and unequal capacities if there were none. If there are none any
+/// more, because CPUs are offline, no domain leads to that code.
 pub(super) fn still_holds(then: &Core, now: &Core) -> bool {
     let (a, b) = (&then.topology, &now.topology);
     a.nr_cpus == b.nr_cpus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Leaves out the operations that this kernel does not know or that lack what they
-//! need; it refuses a scheduler that brings others.
+//! Removes the operations that this kernel does not know, or for which it lacks functions. The
+//! kernel refuses a scheduler with operations that it does not know.
 
 use crate::kernel;
 use crate::skeleton::OpenAlightSkel;
@@ -11,18 +11,18 @@ use libbpf_rs::btf::types::Struct;
 use std::collections::BTreeSet;
 use std::ptr::null_mut;
 
-/// Hands what waits on a CPU that goes to the kernel; without it the kernel ends the
-/// scheduler at each CPU that comes or goes, and asks for it again.
+/// Used to hand the tasks that wait on a CPU that goes offline to the kernel. Without it the kernel
+/// ends the scheduler at each CPU that comes or goes, and asks for it again.
 const MOVES_WAITING_TASKS: &str = "bpf_iter_scx_dsq_new";
 
-/// Without these a task whose turn ends is sent to an idle CPU, which nobody can tell to pull it.
+/// Without these no idle CPU can be told to pull; a task whose turn ends is sent to it instead.
 const TELLS_IDLE_CPUS: [&str; 2] = ["scx_bpf_create_dsq", "scx_bpf_kick_cpu"];
 
 /// `enum scx_ops_flags` of the kernel.
 const SCX_OPS_ENQ_LAST: u64 = 2;
 
-/// Trims the operations to those that the kernel offers. `in_place`: CPUs that come and go are
-/// to be followed without loading anew, if it can be done.
+/// Trims the operations to those that the kernel offers. `in_place`: if possible, CPUs that come
+/// and go must not need another load.
 pub(super) fn trim(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, in_place: bool) {
     let known = members(btf);
     let ops = open.struct_ops.alight_ops_mut();
@@ -44,9 +44,9 @@ pub(super) fn trim(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, in_place: bool)
     }
 }
 
-/// Where no task is sent elsewhere that runs alone, the kernel lets such a task go on without
-/// asking, also where it does not ask anyway: on CPUs that are not online. `enqueue()` of
-/// bpf/alight.bpf.c answers for the others.
+/// Clears `SCX_OPS_ENQ_LAST` if a task that runs alone is never sent elsewhere. The kernel then
+/// lets such a task go on without a call, also on offline CPUs, where it makes no calls anyway.
+/// Otherwise `enqueue()` of bpf/alight.bpf.c decides.
 pub(super) fn keep_last(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, core: &Core) {
     let sends = core.topology.asym != 0 || core.params.pack == rule::PACK_FULL;
     let told = (TELLS_IDLE_CPUS.iter()).all(|function| kernel::can_call(btf, function));

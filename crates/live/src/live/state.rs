@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the kernel says of the scheduler that it runs: nothing else may be called running.
+//! The kernel's state of the scheduler that it runs. Only this may be reported as running.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const NAME: &str = "alight";
 /// How long the kernel may take from the request to `enabled`; it visits every task.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks at the state while it is enabling.
+/// Time between two reads of the state while it is enabling.
 const STEP: Duration = Duration::from_millis(10);
 
 /// sched_ext's directory in sysfs.
@@ -19,14 +19,14 @@ pub(super) struct SchedExt {
 }
 
 impl SchedExt {
-    /// Below `root`, which is `/` but for tests.
+    /// Below `root`, which is `/` except in tests.
     pub fn of(root: &Path) -> Self {
         SchedExt {
             directory: root.join("sys/kernel/sched_ext"),
         }
     }
 
-    /// Does the kernel schedule with this program's scheduler? Else what it says.
+    /// Checks that the kernel runs this program's scheduler. The error is what the kernel says.
     pub fn ours(&self) -> Result<(), String> {
         let state = self.text("state");
         let name = self.text("root/ops");
@@ -38,7 +38,7 @@ impl SchedExt {
         }
     }
 
-    /// Waits until it does. `ended`: the kernel has ended the scheduler meanwhile.
+    /// Waits until the kernel does. `ended`: it has ended the scheduler meanwhile.
     pub fn wait(&self, ended: impl Fn() -> bool) -> Result<(), String> {
         let deadline = Instant::now() + PATIENCE;
         loop {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a run did, in the end.
+//! The summary of a run.
 
 use super::decisions::Outcome;
 use super::error::RunFailed;
@@ -11,23 +11,23 @@ use alight_verify::live::Written;
 pub struct Summary {
     /// Decisions made.
     pub decisions: u64,
-    /// Of them, decisions that the kernel side wrote down.
+    /// Of them, decisions that the kernel side recorded.
     pub written: u64,
     /// Of them, decisions made again and found equal.
     pub equal: u64,
-    /// Of them, decisions that were not written down because the buffer was full.
+    /// Of them, decisions that were not recorded because the buffer was full.
     pub lost: u64,
-    /// What became of the log, if there is one.
+    /// The result of the log, if there is one.
     pub log: Option<Written>,
     /// Equal decisions by the step that answered, in the order of [`alight_policy::STEPS`].
     pub steps: [u64; STEPS.len()],
 }
 
 impl Summary {
-    /// What became of the decisions of one load.
+    /// Adds the decisions of one load.
     ///
     /// # Errors
-    /// One came out differently.
+    /// One was different on the host.
     pub(super) fn add(&mut self, outcome: Outcome) -> Result<(), RunFailed> {
         self.written += outcome.taken;
         self.equal += outcome.equal;

@@ -58,7 +58,7 @@ fn ends_are_told_apart() {
     for kind in [65, 66, 68, 1024, 1026, 1028] {
         assert_eq!(judged(kind, 0, "any"), None, "{kind}");
     }
-    /* An error is none the less one. */
+    /* An error stays an error with this bit. */
     assert_eq!(judged(1026, EXIT_RESTART, "runnable task stall"), None);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The clocks of the CPUs at the start of a recording: `cpu_frequency` tells changes only.
+//! The clocks of the CPUs at the start of a recording: `cpu_frequency` reports only changes.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Where Linux shows its CPUs.
 pub const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The clock of each CPU just now, kHz, where there is cpufreq. `cpus`: [`CPUS`], or the like.
+/// The present clock of each CPU that has cpufreq, kHz. `cpus`: [`CPUS`], or another one in tests.
 pub fn clocks(cpus: &Path) -> Vec<(u16, u32)> {
     let clock = |cpu: u16| {
         let file = cpus.join(format!("cpu{cpu}/cpufreq/scaling_cur_freq"));

@@ -23,7 +23,7 @@ impl Groups {
         }
     }
 
-    /// The path of a group, which begins with `/`. One that is gone before anybody asked for it
+    /// The path of a group, which begins with `/`. A group that was removed before its first lookup
     /// is called `/gone-` and its number.
     pub fn path(&mut self, inode: u64) -> String {
         if !self.paths.contains_key(&inode)
@@ -37,7 +37,7 @@ impl Groups {
             .clone()
     }
 
-    /// Enters the directory and those in it.
+    /// Enters the directory and all below it.
     fn read(&mut self, directory: &Path, path: String) {
         if let Ok(metadata) = directory.metadata() {
             let shown = if path.is_empty() { "/" } else { &path };

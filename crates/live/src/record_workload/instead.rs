@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What to run where the recorder cannot: other tools record less, and `alight import` reads it.
+//! What to run if the recorder cannot run: other tools, which record less, for `alight import`.
 
 use super::tidy;
 use alight_arguments::record::Workload;
 use std::fs;
 
-/// Stands for the two below, as it did before they were parted from it.
+/// Includes the two capabilities below, which were split from it.
 const CAP_SYS_ADMIN: u32 = 21;
 /// What tracing with BPF needs.
 const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
@@ -24,7 +24,8 @@ const BESIDE_SCHED: [&str; 11] = [
     "power:cpu_idle",
     "syscalls:sys_enter_sched_yield",
 ];
-/// Those of the scheduler that it leaves out. It takes one of waking and wakeup.
+/// Tracepoints of the scheduler that `perf sched record` leaves out. It takes one of waking and
+/// wakeup.
 const LEFT_OUT: [&str; 2] = ["sched:sched_wakeup", "sched:sched_process_exit"];
 /// Tracepoints of the scheduler.
 const SCHED: [&str; 7] = [
@@ -37,7 +38,8 @@ const SCHED: [&str; 7] = [
     "sched:sched_process_exit",
 ];
 
-/// Which rights this process lacks, in words; `None`: it has what is needed, or nobody knows.
+/// Which rights this process lacks, in words; `None`: it has what is needed, or its rights are
+/// unknown.
 /// `status`: text of `/proc/self/status`.
 pub fn lacking(status: &str) -> Option<String> {
     let effective = (status.lines())
@@ -54,7 +56,7 @@ pub fn lacking(status: &str) -> Option<String> {
     }
 }
 
-/// Whether the kernel keeps even root from reading it (lockdown "confidentiality").
+/// Whether the kernel keeps even root from reading its memory (lockdown "confidentiality").
 pub fn locked_down() -> bool {
     let state = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
     state.contains("[confidentiality]")
@@ -102,7 +104,7 @@ fn events<'a>(all: impl Iterator<Item = &'a &'a str>) -> String {
     all.map(|event| format!(" -e {event}")).collect()
 }
 
-/// As a shell reads it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

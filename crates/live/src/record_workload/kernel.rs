@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What of the kernel side this kernel can run, and what the recording can tell with it.
+//! Chooses the programs that this kernel can run, and says what a recording can tell with them.
 
 use crate::workload_skeleton::{OpenRecordWorkloadSkel, types};
 use alight_recording::KernelVersion;
@@ -11,24 +11,23 @@ use libbpf_rs::btf::types::{Func, FuncProto, Typedef};
 use libbpf_rs::skel::OpenSkel;
 use std::collections::BTreeSet;
 
-/// Functions with another name in some kernels; their arguments are the same as far as they are
-/// looked at.
+/// Functions with another name in some kernels; the arguments that are read are the same.
 const OTHERWISE: [(&str, &str); 4] = [
     ("wakeup_preempt", "check_preempt_curr"),
     ("__set_cpus_allowed_ptr_locked", "__set_cpus_allowed_ptr"),
     ("anon_pipe_read", "pipe_read"),
     ("anon_pipe_write", "pipe_write"),
 ];
-/// Names of programs that record calls begin with it.
+/// Begins the names of programs that record calls.
 const CALLS: &str = "call_";
-/// Of programs that are attached with breakpoints.
+/// Begins the names of programs that are attached with breakpoints.
 const PROBES: &str = "probed_";
 /// A function of kernels whose functions' entries and exits can be hooked (fentry, fexit): amd64,
 /// and arm64 since 6.4.
 const DIRECT: &str = "register_ftrace_direct";
 
-/// The first kernel whose BPF has an addition that returns what was there (`BPF_FETCH`). With it an
-/// event takes a slot of a ring though an interrupt may come at any time, and have events too.
+/// The first kernel whose BPF has an atomic addition that returns the old value (`BPF_FETCH`). By
+/// it an event takes a slot of a ring, although an interrupt with other events may come any time.
 const FETCHES: KernelVersion = KernelVersion {
     major: 5,
     minor: 12,
@@ -37,7 +36,7 @@ const FETCHES: KernelVersion = KernelVersion {
 /// Whether this kernel can write events into the rings.
 ///
 /// # Errors
-/// In words: that it is too old.
+/// It is too old, in words.
 pub fn may_fetch(release: &str) -> Result<(), String> {
     match KernelVersion::parse(release) {
         Some(version) if version < FETCHES => Err(format!(
@@ -48,7 +47,7 @@ pub fn may_fetch(release: &str) -> Result<(), String> {
     }
 }
 
-/// What a program that this kernel cannot run would have told.
+/// What a recording cannot tell without this program.
 fn told_by(program: &str) -> Option<Capability> {
     Some(match program {
         "called_select" | "called_preempt" | "probed_select" | "probed_preempt" => Capability::Sync,
@@ -71,10 +70,10 @@ fn told_by(program: &str) -> Option<Capability> {
 }
 
 /// Leaves out the programs whose functions and tracepoints this kernel's type information lacks,
-/// and unless `calls` is set those that record calls. Returns what the recording will tell.
+/// and, unless `calls` is set, those that record calls. Returns what the recording will tell.
 ///
 /// # Errors
-/// In words: what a recording cannot do without.
+/// The missing hooks that a recording needs, in words.
 pub fn choose(
     open: &mut OpenRecordWorkloadSkel<'_>,
     btf: &Btf<'_>,
@@ -89,7 +88,7 @@ pub fn choose(
     for mut program in open.open_object_mut().progs_mut() {
         let name = program.name().to_string_lossy().into_owned();
         let section = program.section().to_string_lossy().into_owned();
-        // Functions are hooked in one of two ways; calls in the first alone.
+        // Functions are hooked in one of two ways; calls only in the first.
         let other_way = match direct {
             true => name.starts_with(PROBES),
             false => entry_or_exit(&section) && !name.starts_with(CALLS),
@@ -107,11 +106,11 @@ pub fn choose(
             Some(capability) => {
                 capabilities.remove(&capability);
             }
-            // Changes of names and groups are told by some.
+            // Only some kernels report changes of names and groups.
             None if name == "traced_rename" || name.contains("_autogroup") => {}
             // A replay then guesses what kind of sleep it was.
             None if name.starts_with("called_sleep") => {}
-            // Before 6.12 there is no such class; where it is not configured neither.
+            // This class exists since 6.12, if it is configured.
             None if name == "called_select_ext" => {}
             None => missing.push(section),
         }
@@ -122,7 +121,7 @@ pub fn choose(
     }
 }
 
-/// What the programs that record calls must know of this kernel.
+/// Sets what the programs that record calls must know of this kernel.
 pub fn describe(constants: &mut types::rodata, btf: &Btf<'_>, version: &str) {
     constants.calls = 1;
     let parameters = btf
@@ -140,7 +139,7 @@ pub fn describe(constants: &mut types::rodata, btf: &Btf<'_>, version: &str) {
     constants.futex_shared = if before { 0x01 } else { 0x10 };
 }
 
-/// Is there what a program of this section is attached to?
+/// Does the kernel have what a program of this section is attached to?
 fn has(btf: &Btf<'_>, section: &str) -> bool {
     match section.split_once('/') {
         Some(("tp_btf", name)) => {

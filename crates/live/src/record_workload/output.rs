@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Puts what came out of the rings in the order of time, and writes it.
+//! Sorts what came out of the rings by time, and writes it.
 
 use super::rings::WORDS;
 use super::tasks::Tasks;
@@ -22,23 +22,23 @@ impl Pending {
         }
     }
 
-    /// Facts stand before the events of the same instant.
+    /// Facts come before the events of the same time.
     fn key(&self) -> (u64, bool) {
         (self.time(), matches!(self, Pending::Event(_)))
     }
 }
 
-/// The way to the file.
+/// Sorts events and facts, and writes them into the file.
 pub struct Output {
     writer: WorkloadWriter,
     /// The tasks.
     pub tasks: Tasks,
     pending: Vec<Pending>,
-    /// Of each CPU the interrupts that have begun, the innermost last.
+    /// For each CPU the interrupts that have begun, the innermost last.
     interrupts: Vec<Vec<Interrupt>>,
     /// Functions of timers that were seen, by their addresses.
     pub functions: BTreeSet<u64>,
-    /// Events before it are not of the recording; ns.
+    /// Begin of the recording, ns; earlier events are dropped.
     begin: u64,
 }
 
@@ -55,7 +55,7 @@ impl Output {
         }
     }
 
-    /// Forgets what waits, and all that comes from before `time`.
+    /// Drops what waits, and all that is from before `time`.
     pub fn begin(&mut self, time: u64) {
         self.pending.clear();
         self.begin = time;
@@ -88,7 +88,7 @@ impl Output {
     /// Writes what is older than `until`.
     ///
     /// # Errors
-    /// The disk is full; an event is none.
+    /// The disk is full, or an event is malformed.
     pub fn write(&mut self, until: u64) -> io::Result<()> {
         self.pending.sort_by_key(Pending::key);
         let ready = self.pending.partition_point(|one| one.time() < until);

@@ -34,14 +34,14 @@ const HALTED: u32 = 3;
 
 /// How often the rings and the command are looked at: seldom, because each look is a wakeup.
 const LOOK: Duration = Duration::from_millis(200);
-/// The same where the rings fill quickly.
+/// The same if the rings fill quickly.
 const QUICK_LOOK: Duration = Duration::from_millis(5);
-/// Rings are emptied when one of them is so full, in 1/1024.
+/// Rings are emptied when one of them is filled to this part, in 1/1024.
 const FULL_ENOUGH: usize = 512;
-/// What was begun is written into its ring within this time.
+/// An event that was begun is in its ring within this time.
 const UNDER_WAY: Duration = Duration::from_millis(10);
 
-/// What the kernel side says of tasks, as it comes.
+/// Facts of tasks from the kernel side, in the order of their arrival.
 type Facts = Rc<RefCell<Vec<workload_fact>>>;
 
 fn facts_ring(
@@ -59,14 +59,14 @@ fn facts_ring(
     ring.build().during(reading)
 }
 
-/// What the kernel side says of a task; `None`: fewer bytes than that.
+/// A fact from the kernel side; `None`: there are too few bytes.
 fn fact(bytes: &[u8]) -> Option<workload_fact> {
     let fits = bytes.len() >= size_of::<workload_fact>();
     // SAFETY: so many bytes are there; the structure is of integers, of which all bits are valid.
     fits.then(|| unsafe { bytes.as_ptr().cast::<workload_fact>().read_unaligned() })
 }
 
-/// Tells the kernel side what to do.
+/// Sets the state of the kernel side.
 pub fn set_state(skel: &mut RecordWorkloadSkel<'_>, state: u32) {
     if let Some(variables) = skel.maps.bss_data.as_mut() {
         // SAFETY: it is one word, which the kernel side writes too.
@@ -74,7 +74,7 @@ pub fn set_state(skel: &mut RecordWorkloadSkel<'_>, state: u32) {
     }
 }
 
-/// ns
+/// The time, ns.
 fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -96,14 +96,14 @@ pub struct Recorder<'a> {
     output: Output,
     /// Events that were lost before the recording began.
     lost: u64,
-    /// Events of which the recording says that they are lost.
+    /// Lost events that the recording has reported already.
     told: u64,
     /// Calls are recorded.
     calls: bool,
 }
 
 impl<'a> Recorder<'a> {
-    /// The kernel side `skel` is at work, and fills `rings`.
+    /// The kernel side `skel` is attached, and fills `rings`.
     ///
     /// # Errors
     /// libbpf cannot read the ring of facts.
@@ -142,7 +142,7 @@ impl<'a> Recorder<'a> {
         self.rings.lost() + facts - self.lost
     }
 
-    /// Empties the rings into the output, and returns the time up to which all is there.
+    /// Empties the rings into the output, and returns the time up to which all events are there.
     fn read(&mut self) -> Result<u64, NotRecorded> {
         let now = now().saturating_sub(UNDER_WAY.as_nanos() as u64);
         let output = &mut self.output;
@@ -154,7 +154,8 @@ impl<'a> Recorder<'a> {
         Ok(until)
     }
 
-    /// Records from now on: first births and changes, then all tasks that there are, then all.
+    /// Records from now on: first births and changes of tasks, then lists all tasks, then records
+    /// everything.
     fn begin(&mut self) -> Result<(), NotRecorded> {
         set_state(&mut self.skel, WATCHING);
         let link = (self.skel.links.all_tasks.as_ref())
@@ -181,7 +182,7 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Tells the kernel side whose calls are recorded, of the tasks that there are.
+    /// Tells the kernel side which of the existing tasks are chosen: it records their calls.
     fn mark(&mut self) -> Result<(), NotRecorded> {
         if !self.calls {
             return Ok(());
@@ -199,7 +200,7 @@ impl<'a> Recorder<'a> {
 
     /// Empties the rings after one was full, and goes on.
     fn resume(&mut self) -> Result<(), NotRecorded> {
-        // Who had seen that there was room has written by then.
+        // CPUs that had seen room in their rings have written by then.
         std::thread::sleep(UNDER_WAY * 2);
         self.read()?;
         self.tell_lost();
@@ -231,7 +232,7 @@ impl<'a> Recorder<'a> {
     pub fn record(&mut self, wanted: &Wanted, stop: &AtomicBool) -> Result<Ended, NotRecorded> {
         set_state(&mut self.skel, OFF);
         std::thread::sleep(UNDER_WAY * 2);
-        // The benchmarks' events are nobody's business.
+        // The events of the benchmarks are dropped.
         self.read()?;
         self.output.begin(now());
         self.lost += self.lost();
@@ -265,7 +266,7 @@ impl<'a> Recorder<'a> {
                 let until = self.read()?;
                 (self.output.write(until)).map_err(|error| self.session.failed(error))?;
             }
-            // Four looks at the least while a ring fills from empty to half full.
+            // At least four looks while a ring fills from empty to half full.
             look = match fill {
                 0..128 => (look * 2).min(LOOK),
                 128..512 => look,
@@ -281,7 +282,7 @@ impl<'a> Recorder<'a> {
     fn ended(&self, child: &mut Option<Running>) -> Result<Option<i32>, NotRecorded> {
         let Some(child) = child else { return Ok(None) };
         let status = (child.0.try_wait()).map_err(|error| self.session.command_failed(error))?;
-        // What a signal ended has no exit status; shells say 128 and its number.
+        // A command that a signal ended has no exit status; shells say 128 and its number.
         Ok(status.map(|ended| {
             (ended.code()).unwrap_or_else(|| 128 + ended.signal().unwrap_or_default())
         }))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The rings of events, one a CPU, that the kernel side fills (`record_workload.h`), read where
-//! they lie.
+//! The rings of events, one per CPU, that the kernel side fills (`record_workload.h`), read in
+//! place.
 
 use libbpf_rs::MapCore;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -15,7 +15,7 @@ const CPU_WORDS: usize = 8;
 const HEAD: usize = 0;
 const TAIL: usize = 1;
 const LOST: usize = 2;
-/// A slot that was taken and not filled is looked at so often before it is left for later.
+/// How often a slot that is taken but not filled is looked at before it is left for later.
 const PATIENCE: u32 = 1000;
 
 /// The rings of all CPUs.
@@ -26,10 +26,10 @@ pub struct Rings {
     slots: usize,
 }
 
-/// Slots of each CPU's ring, a power of two, if all together are to have `bytes`.
+/// Slots of each CPU's ring, a power of two, if all together have `bytes`.
 pub fn slots(bytes: u32, nr_cpus: usize) -> u32 {
     let each = bytes as usize / (WORDS * 8) / nr_cpus.max(1);
-    // Twice the slots that stay free (WORKLOAD_SPARE) at the least.
+    // At least twice the slots that stay free (WORKLOAD_SPARE).
     1 << each.max(128).ilog2()
 }
 
@@ -65,9 +65,9 @@ impl Rings {
         (0..self.nr_cpus).map(|cpu| self.of(cpu, LOST)).sum()
     }
 
-    /// Empties the rings. Of each CPU the events are in the order in which they were begun, which
-    /// is that of their times but for interrupts. Returns a time before which no event comes any
-    /// more, given that all that were begun before `now` are in the rings.
+    /// Empties the rings. The events of a CPU come in the order in which they were begun; that is
+    /// the order of their times, except in interrupts. Returns a time before which no more events
+    /// come, if all that were begun before `now` are in the rings.
     pub fn take(&mut self, now: u64, mut event: impl FnMut([u64; WORDS])) -> u64 {
         let mut until = now;
         for cpu in 0..self.nr_cpus {
@@ -77,7 +77,7 @@ impl Rings {
             while tail < head {
                 let slot = cpu * self.slots + (tail as usize & (self.slots - 1));
                 let Some(words) = self.slot(slot) else {
-                    // Its writer was interrupted; what comes after it waits as well.
+                    // Its writer was interrupted; the events after it wait as well.
                     until = until.min(latest);
                     break;
                 };
@@ -90,7 +90,7 @@ impl Rings {
         until
     }
 
-    /// The event of a slot, which is empty then.
+    /// Takes the event of a slot, and empties the slot.
     fn slot(&self, slot: usize) -> Option<[u64; WORDS]> {
         let words = &self.events.words()[slot * WORDS..(slot + 1) * WORDS];
         for _ in 0..PATIENCE {

@@ -19,10 +19,10 @@ const WHOLE_PROCESS: u32 = 1 << 7;
 
 /// include/linux/sched.h
 const TASK_UNINTERRUPTIBLE: u32 = 2;
-/// A period of load tracking is so many ns, as a power of two (kernel/sched/pelt.c).
+/// A period of load tracking is 2 to this power ns (kernel/sched/pelt.c).
 const PERIOD_BITS: u32 = 20;
 
-/// Which tasks are the workload, each with all that descends from it.
+/// Which tasks are the workload, each with all its descendants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
     /// The processes of these numbers.
@@ -31,7 +31,7 @@ pub enum Chosen {
     Group(String),
 }
 
-/// The tasks, as they were last written down.
+/// The tasks, as they were last recorded.
 pub struct Tasks {
     chosen: Chosen,
     /// Processes that are the workload, also by descent.
@@ -62,8 +62,8 @@ impl Tasks {
         self.processes.insert(process);
     }
 
-    /// What is new in what the kernel says of a task; of the other threads of its process too,
-    /// where it says so of all.
+    /// Takes what the kernel says of a task, and returns what is new: of the task, and of the other
+    /// threads of its process if the kernel says it of all.
     pub fn learn(&mut self, said: &workload_fact) -> Vec<TaskFact> {
         let mut now = self.read(said);
         now.chosen = Some(self.is_chosen(&now, said.parent));
@@ -88,8 +88,8 @@ impl Tasks {
         new
     }
 
-    /// The numbers of the workload's tasks: of those that are known, and of `more`, of which the
-    /// kernel said so since.
+    /// The numbers of the workload's tasks: those that are known, and those in `more`, which the
+    /// kernel has reported since.
     pub fn chosen<'a>(&mut self, more: impl Iterator<Item = &'a workload_fact>) -> Vec<u32> {
         let mut all: Vec<u32> = (self.known.values())
             .filter(|task| task.chosen == Some(true))
@@ -105,7 +105,7 @@ impl Tasks {
         all
     }
 
-    /// A task ends: its number may be given to another.
+    /// A task ends: its number may be given to another task.
     pub fn forget(&mut self, pid: u32) {
         self.known.remove(&pid);
     }
@@ -132,7 +132,7 @@ impl Tasks {
         let before = self.known.get(&now.pid).cloned().unwrap_or_default();
         let new = difference(&now, &before);
         let kept = TaskFact {
-            // These change all the time: they are told as they are said.
+            // These change all the time: they are always passed on.
             cpu: None,
             state: None,
             util_avg: None,
@@ -257,7 +257,7 @@ fn affinity(mask: &[u64], nr_cpus: usize) -> Option<String> {
     Some(parts.join(","))
 }
 
-/// `now`, without the fields that are as they were.
+/// `now`, without the fields that have not changed.
 fn difference(now: &TaskFact, before: &TaskFact) -> TaskFact {
     let mut new = now.clone();
     macro_rules! only_new {

@@ -31,7 +31,7 @@ fn groups_have_paths_and_those_that_are_gone_a_number() {
     assert_eq!(groups.path(inode(root.path())), "/");
     assert_eq!(groups.path(inode(&inner)), "/app.slice/db");
     assert_eq!(groups.path(u64::MAX), format!("/gone-{}", u64::MAX));
-    // One that is made later is found when it is asked for.
+    // A group that is made later is found when it is looked up.
     let later = root.path().join("later");
     fs::create_dir(&later).unwrap();
     assert_eq!(groups.path(inode(&later)), "/later");

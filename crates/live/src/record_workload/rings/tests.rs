@@ -7,7 +7,7 @@ fn each_cpu_gets_a_power_of_two_of_slots() {
         (1 << 20, 1, 1 << 15),
         (64 << 20, 4, 1 << 19),
         (64 << 20, 6, 1 << 18),
-        // So many that what is asked for does not do.
+        // So many CPUs that `bytes` is not enough.
         (1 << 20, 4096, 128),
         (1 << 20, 0, 1 << 15),
     ] {

@@ -45,7 +45,7 @@ fn the_workload_is_what_descends_from_the_chosen_process() {
     ] {
         assert_eq!(only(tasks.learn(&said)).chosen, Some(expected), "{what}");
     }
-    // Whoever forked it may have ended since: it stays what it was.
+    // The task that forked it may have ended since: it stays in the workload.
     tasks.forget(102);
     let mut adopted = said(103, 103, 1);
     adopted.nice = 5;
@@ -154,7 +154,7 @@ fn a_mask_is_a_list() {
     for (mask, nr_cpus, expected) in [
         (&[0b1][..], 1, Some("0")),
         (&[0b1111_0110], 8, Some("1-2,4-7")),
-        // Bits of CPUs that cannot be.
+        // Bits of CPUs that do not exist.
         (&[u64::MAX], 3, Some("0-2")),
         (&[0, 0b11], 128, Some("64-65")),
         (&[0], 4, Some("")),

@@ -114,7 +114,7 @@ static __always_inline void policy_note(const struct policy_ctx *c, u32 step, u3
 #endif
 }
 
-/* Count a CPU whose runqueue was read. @near: it shares the waking CPU's LLC, and costs less. */
+/* Count a CPU whose runqueue was read. @near: it shares the waking CPU's LLC, which costs less. */
 static __always_inline void policy_count_look(const struct policy_ctx *c, int near)
 {
 	if (near)

@@ -40,7 +40,7 @@ static inline int policy_wake_wide(const struct policy_ctx *c)
 	return least >= factor && most >= least * factor;
 }
 
-/* The task does not fit the smaller of the two CPUs, whose capacity is not close to the biggest. */
+/* The task does not fit the smaller of the two CPUs, which has not nearly the biggest capacity. */
 static inline int policy_wake_cap(const struct policy_ctx *c)
 {
 	u32 a = policy_cpu_at(c, c->this_cpu)->capacity_orig;

@@ -28,7 +28,7 @@ pub enum NoHost {
         lines(findings)
     )]
     Foreign {
-        /// As asked for.
+        /// The name as given.
         name: String,
         /// The contradictions of the kernel.
         findings: Vec<Finding>,

@@ -177,7 +177,7 @@ static __noinline int pull(u32 cpu)
 	return 0;
 }
 
-/* Can an idle CPU be woken to take what waits for another? */
+/* Can an idle CPU be woken to take a task that waits for another CPU? */
 static __always_inline int idle_cpus_pull(void)
 {
 	return own_queues() && can_kick();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel_has.h - what the running kernel lets this scheduler do
+ * kernel_has.h - tests for what the running kernel supports
  */
 #ifndef ALIGHT_LIVE_KERNEL_HAS_H
 #define ALIGHT_LIVE_KERNEL_HAS_H

@@ -81,7 +81,7 @@ int BPF_PROG(se_begin, u64 now, struct cfs_rq *q, struct sched_entity *se)
 	return 0;
 }
 
-/* In an interrupt that came while a tracepoint's program was running, that program is skipped. */
+/* Marks a call whose tracepoint's program was skipped: an interrupt came while it was running. */
 static __always_inline void look_for_trace(struct pelt_one *u, const struct calls *c, int result)
 {
 	if (result && c->tracing && !(u->e.flags & PELT_TRACED))

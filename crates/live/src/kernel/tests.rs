@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the checks of the running kernel: capabilities, functions, other schedulers.
 
 use super::*;
 

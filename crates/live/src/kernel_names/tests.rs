@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the kernel's symbols, read from a text.
 
 use super::*;
 

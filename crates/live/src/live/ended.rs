@@ -28,7 +28,7 @@ pub(super) enum End {
     Done,
     /// By SysRq-S.
     SysRq,
-    /// The kernel asks to be loaded again, for this reason.
+    /// The kernel asks for the scheduler to be loaded again, for this reason.
     Restart(String),
 }
 

@@ -38,7 +38,7 @@ pub enum RunFailed {
         /// Why not.
         error: io::Error,
     },
-    /// Metrics cannot be served where they were asked for.
+    /// Metrics cannot be served at the requested address.
     #[error("metrics at {address}: {error}")]
     Metrics {
         /// The address.

@@ -119,7 +119,7 @@ struct Mapped {
 
 impl Mapped {
     fn new(map: &impl MapCore, words: usize) -> io::Result<Self> {
-        // SAFETY: a new mapping, where the kernel likes it, of a map that has so many words.
+        // SAFETY: a new mapping, at an address that the kernel chooses, of a map of so many words.
         let at = unsafe {
             mmap(
                 null_mut(),
@@ -142,7 +142,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: it is this mapping, and nobody has a reference into it any more.
+        // SAFETY: it is this mapping, and no reference into it exists any more.
         let _ = unsafe { munmap(self.at.as_ptr().cast(), self.words * 8) };
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of names of groups, and of kernels that are too old.
+
 use super::*;
 
 #[test]

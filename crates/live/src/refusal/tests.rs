@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the sentence about a refused program.
 
 use super::*;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of rules for the kernel side, and of cgroups.
 
 use super::*;
 

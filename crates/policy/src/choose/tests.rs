@@ -125,7 +125,7 @@ fn a_comparison_is_over_its_first_scheduler() {
                 "linux-7.2",
             ][..],
         ),
-        // A sweep, of which one label is the default.
+        // A sweep; one of its labels is the default.
         (
             &["linux-6.5", "bias-prev:spare=128", "bias-prev:spare=256"],
             &[

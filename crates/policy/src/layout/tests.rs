@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests that C has the same structures and constants.
 
 use super::*;
 use crate::mirror::check;

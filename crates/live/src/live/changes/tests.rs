@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of changes of a machine under a loaded scheduler.
 
 use super::*;
 use alight_arguments::run::Arguments;

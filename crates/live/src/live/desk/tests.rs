@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of requests for statistics and their answers.
 
 use super::*;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the kernel's exit information: its kinds, and how it is printed.
 
 use super::*;
 

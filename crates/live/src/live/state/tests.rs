@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the state of sched_ext in sysfs.
 
 use super::*;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the clocks of CPUs in sysfs.
+
 use super::*;
 
 #[test]

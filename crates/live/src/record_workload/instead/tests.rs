@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of missing rights, and of the command lines of other tools.
+
 use super::*;
 use alight_arguments::record::{Arguments, What};
 use clap::Parser;

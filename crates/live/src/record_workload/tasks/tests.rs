@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the facts of tasks, and of the choice of the workload.
+
 use super::*;
 
 const RECORDER: u32 = 90;

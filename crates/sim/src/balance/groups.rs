@@ -16,6 +16,7 @@ mod updates;
 
 use super::Idle;
 use super::contest::{Contest, GroupStats, Kind, greater};
+use super::sums::fair_runnable;
 use crate::balance::Balancer;
 use crate::kernel::tunables::Order;
 use crate::kernel::{MisfitCounts, NohzRound, Sibling};
@@ -72,14 +73,10 @@ impl Scope {
 }
 
 impl World<'_> {
-    /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not, but may count.
+    /// Fair tasks of `cpu` that want to run.
     #[inline]
     pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
-        let view = &self.core.cpus[cpu];
-        match self.kernel.balance.sleepers_count {
-            true => view.h_nr_running,
-            false => view.h_nr_running - u32::from(view.h_nr_delayed),
-        }
+        fair_runnable(&self.core.cpus[cpu], &self.kernel.balance)
     }
 }
 
@@ -257,7 +254,7 @@ impl Balancer<'_> {
             max_capacity: g.max_capacity,
             nr_running: count.nr_running,
             h_nr_running: match self.has_classes() || self.tunables.order == Order::Eevdf {
-                true => self.fair_tasks(scope, group),
+                true => sum.fair,
                 false => count.nr_running,
             },
             idle_cpus: count.idle_cpus,

@@ -15,6 +15,16 @@ use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::Cpu;
 
+/// Fair tasks of a CPU that want to run (`h_nr_running`, `h_nr_runnable`); sleepers that are still queued
+/// do not, but may count.
+#[inline]
+pub(super) fn fair_runnable(view: &Cpu, rules: &Balance) -> u32 {
+    match rules.sleepers_count {
+        true => view.h_nr_running,
+        false => view.h_nr_running - u32::from(view.h_nr_delayed),
+    }
+}
+
 /// What one CPU adds to the sums of its groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Signals {
@@ -23,6 +33,8 @@ pub(super) struct Signals {
     pub load: u32,
     /// `cpu_runnable`; 0 where the kernel does not look at it.
     pub runnable: u32,
+    /// See [`fair_runnable`].
+    pub fair: u32,
 }
 
 impl Signals {
@@ -38,6 +50,7 @@ impl Signals {
                 true => view.cfs.runnable_avg,
                 false => 0,
             },
+            fair: fair_runnable(view, rules),
         }
     }
 }
@@ -48,6 +61,7 @@ pub(super) struct Sum {
     pub util: u64,
     pub load: u64,
     pub runnable: u64,
+    pub fair: u32,
 }
 
 impl Sum {
@@ -56,6 +70,7 @@ impl Sum {
             util: self.util + u64::from(of.util),
             load: self.load + u64::from(of.load),
             runnable: self.runnable + u64::from(of.runnable),
+            fair: self.fair + of.fair,
         }
     }
 }
@@ -113,6 +128,7 @@ impl Balancer<'_> {
                     sum.util = sum.util + u64::from(now.util) - u64::from(was.util);
                     sum.load = sum.load + u64::from(now.load) - u64::from(was.load);
                     sum.runnable = sum.runnable + u64::from(now.runnable) - u64::from(was.runnable);
+                    sum.fair = sum.fair + now.fair - was.fair;
                 }
             }
         }

@@ -10,13 +10,6 @@ use alight_policy::abi::NONE;
 use alight_policy::{Group, Mask};
 
 impl Balancer<'_> {
-    /// Fair tasks of a group that want to run (`h_nr_running`, `h_nr_runnable`).
-    pub(super) fn fair_tasks(&self, scope: &Scope, group: usize) -> u32 {
-        self.members(group, scope.excluded.as_ref())
-            .map(|cpu| self.fair_runnable(cpu))
-            .sum()
-    }
-
     /// Load of lone tasks on CPUs whose time others take (`sched_reduced_capacity`):
     /// the biggest, if the CPU that balances idles.
     pub(super) fn biggest_reduced(&self, group: usize, scope: &Scope, pct: u32) -> u32 {

@@ -52,7 +52,13 @@ fn each_kind_of_damage_is_found() {
         (|sim| sim.views[0].prev_cpu = 1, "its view says CPU 1"),
         (|sim| sim.views[1].pelt.util_avg = 1025, "has util_avg 1025"),
         (|sim| sim.core.cpus[0].weight += 1, "there are 2 of 2048"),
-        (|sim| sim.core.cpus[1].h_nr_running = 1, "there are 0 of 0"),
+        (
+            |sim| {
+                sim.core.cpus[1].h_nr_running = 1;
+                sim.signals_changed(1);
+            },
+            "there are 0 of 0",
+        ),
         (
             |sim| {
                 let queued = sim.cpus[0].fair.tree.first();

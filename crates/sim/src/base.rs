@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Containers and keyed draws that know nothing of a scheduler.
+//! Containers and keyed random draws. They do not depend on the scheduler model.
 
 pub(crate) mod count;
 pub(crate) mod histogram;

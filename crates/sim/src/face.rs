@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What goes into a run and comes out of it, as plain data, and what is refused.
+//! The interface of the simulator: the input and output of a run as plain data, and checks of the
+//! input.
 
 pub(crate) mod answers;
 pub(crate) mod api;

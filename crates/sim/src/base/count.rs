@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A number that only reports read.
+//! Counters that only reports read.
 
 use std::ops::AddAssign;
 
-/// A count of a run. Any part of the simulator may add to it; only the room `observe` reads it (a test holds
-/// that), so that no decision can depend on what is counted, or on when counts start anew.
+/// A counter of a run. Any part of the simulator may add to it. Only the room `observe` reads it,
+/// which `tests/arrows.rs` checks: so no decision can depend on what is counted, or on
+/// `--count-from`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Count(u64);
 
@@ -23,12 +24,12 @@ impl AddAssign<Count> for Count {
 }
 
 impl Count {
-    /// For a report.
+    /// The count, for a report.
     pub fn reported(self) -> u64 {
         self.0
     }
 
-    /// For a test.
+    /// The count, for a test.
     #[cfg(test)]
     pub fn seen(self) -> u64 {
         self.0

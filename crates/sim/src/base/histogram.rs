@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Durations, by how often which length was met.
+//! A histogram of durations: mean, extremes, standard deviation and quantiles.
 
-/// Buckets per power of two, a power of two.
+/// Buckets per power of two; itself a power of two.
 const SUB: u64 = 128;
 
-/// Buckets in all: up to 2^40 ns.
+/// Number of buckets; they cover durations up to 2^40 ns, longer ones are in the last.
 const BUCKETS: usize = (41 - SUB.ilog2() as usize) * SUB as usize;
 
-/// Durations in ns: exact count, sums and extremes; quantiles to 1/128, between the samples of a
-/// bucket as if they were spread evenly.
+/// Durations in ns. Count, sums and extremes are exact. Quantiles are exact to 1/128: the samples
+/// of a bucket are assumed to be spread evenly.
 #[derive(Debug, Clone)]
 pub(crate) struct Histogram {
     count: u64,
@@ -43,7 +43,7 @@ impl Histogram {
         self.buckets[bucket(ns)] += 1;
     }
 
-    /// How many durations there are.
+    /// Number of durations.
     pub fn samples(&self) -> u64 {
         self.count
     }
@@ -87,7 +87,7 @@ impl Histogram {
     }
 }
 
-/// Below [`SUB`] a bucket a value, above [`SUB`] buckets a power of two.
+/// Bucket of a duration: one bucket per ns below [`SUB`], [`SUB`] buckets per power of two above.
 fn bucket(ns: u64) -> usize {
     if ns < SUB {
         return ns as usize;
@@ -98,7 +98,7 @@ fn bucket(ns: u64) -> usize {
     ((power * SUB + within) as usize).min(BUCKETS - 1)
 }
 
-/// The least value of a bucket, and how many it holds.
+/// The least value of a bucket, and the number of values that it covers.
 fn range(bucket: usize) -> (u64, u64) {
     let (power, within) = (bucket as u64 / SUB, bucket as u64 % SUB);
     if power == 0 {

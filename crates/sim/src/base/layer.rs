@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A layer owns the one below it, and dereferences to it.
+//! `stands_on!`: makes a layer dereference to the layer below it, which it owns (see `lib.rs`).
 
 /// Gives a layer the fields and methods of the one below it.
 macro_rules! stands_on {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which CPU acts next: a tournament tree with one slot per CPU.
+//! The event queue: a tournament tree with one slot per CPU, which yields the CPU that acts next.
 //!
-//! A slot holds the time of that CPU's next event, or never. Changing a slot
-//! replays its path to the root, without branches that depend on the data;
-//! nothing is allocated and nothing is left behind when an event is moved.
-//! Times are packed with the slot number, so that equal times are ordered by
-//! slot: the order of events is a property of the key.
+//! A slot holds the time of that CPU's next event, or [`NEVER`]. Changing a slot updates its path
+//! to the root, without branches that depend on the data. Nothing is allocated. A moved event
+//! leaves nothing behind. A key packs the time with the slot number, so events at equal times are
+//! ordered by slot.
 
 /// Bits of a key that hold the slot.
 const SLOT_BITS: u32 = 12;
-/// Slots a queue may have.
+/// Largest number of slots.
 pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
-/// A time that never comes.
+/// The time of an event that never comes.
 pub const NEVER: u64 = u64::MAX >> SLOT_BITS;
 
 /// The pending event of each slot.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    /// `tree[1]` is the winner, `tree[leaves + slot]` the slot's own key; twice `leaves` long.
+    /// `tree[1]` is the earliest key, `tree[leaves + slot]` the slot's own key. Length: twice
+    /// `leaves`.
     tree: Box<[u64]>,
     leaves: usize,
 }
 
 impl Queue {
-    /// A queue of `slots` slots, none of which has an event.
+    /// A queue of `slots` slots without events.
     ///
     /// # Panics
     /// If there are no slots or more than [`MAX_SLOTS`].
@@ -46,7 +46,7 @@ impl Queue {
         let key = time.min(NEVER) << SLOT_BITS | slot as u64;
         let mut i = self.leaves + slot;
         let tree = self.tree.as_mut_ptr();
-        // SAFETY: `i` begins below twice the leaves, an even number, and only falls.
+        // SAFETY: `i` starts below `2 * leaves`, which is even, and only decreases.
         unsafe {
             if *tree.add(i) == key {
                 return;

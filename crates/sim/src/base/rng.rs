@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Randomness by name: each number is a function of (seed, who, purpose), so
-//! that a draw added in one place moves no other, and two schedulers compared
-//! at one seed meet the same conditions.
+//! Random numbers by key: each number is a function of (seed, who, purpose). A draw added in one
+//! place changes no other draw, and two schedulers compared at one seed meet the same conditions.
 
-/// What a number is for.
+/// The purpose of a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Phase of the timer tick.
@@ -15,15 +14,15 @@ pub(crate) enum Purpose {
     /// Pause between two operations of hotplug torture, and its CPU.
     HotplugPause = 4,
     HotplugCpu = 5,
-    /// Does a newly idle CPU look at a domain?
+    /// Whether a newly idle CPU balances in a domain.
     Newidle = 6,
-    /// Where in its cycle a background task begins.
+    /// The point of its cycle at which a background task begins.
     Stagger = 7,
-    /// Does whoever is preempted within a call have a pipe's mutex?
+    /// Whether a task that is preempted within a read or write call holds the pipe's mutex.
     PipeMutex = 8,
-    /// Which block of a recording is next?
+    /// The next block of a recording.
     Block = 10,
-    /// What the shell that starts the workloads has for `wakee_flips`.
+    /// `wakee_flips` of the shell that starts the workloads.
     Shell = 9,
 }
 

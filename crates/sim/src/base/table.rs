@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The few arrays that every event looks things up in, without a bounds check in release builds.
+//! [`Table`]: an array without bounds checks in release builds, for the few arrays that every event
+//! reads.
 //!
-//! Checks there are a tenth to a fifth of all instructions of a run. So they are made once, when
-//! a run is built, not at each look: whoever makes a [`Table`] promises, in an `unsafe` block,
-//! where the numbers come from that index it. Debug builds, which the tests are, check each
-//! look as well. All other arrays of the simulator are slices and vectors, which check.
+//! Bounds checks there cost 10 to 20% of a run's instructions. The code that makes a [`Table`]
+//! promises in an `unsafe` block that all indices are in range, and says where they come from.
+//! Debug builds, which the tests use, check each access. All other arrays of the simulator are
+//! slices and vectors with checks.
 
 use alight_policy::Store;
 use std::fmt::Debug;
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-/// An array of fixed length that its owner indexes with its own numbers only.
+/// An array of fixed length, indexed only by numbers that its owner makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Table<T>(Box<[T]>);
 
@@ -18,8 +19,8 @@ impl<T> Table<T> {
     /// An array of `items`.
     ///
     /// # Safety
-    /// As long as it lives it is indexed by numbers below the number of items only. That is for
-    /// all who can reach it: a table is a private or a crate-private field.
+    /// During its whole life it may only be indexed by numbers below the number of items. This
+    /// holds for all code that can reach it: a table is a private or a crate-private field.
     pub unsafe fn new(items: impl Into<Box<[T]>>) -> Self {
         Table(items.into())
     }
@@ -77,11 +78,11 @@ impl<'a, T> IntoIterator for &'a mut Table<T> {
     }
 }
 
-/// The placement core's arrays as such tables.
+/// Makes the arrays of the placement core [`Table`]s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tables;
 
-// SAFETY: a table is the slice that it was made of.
+// SAFETY: a `Table` is a slice with the items that `of` got.
 unsafe impl Store for Tables {
     type Of<T: Clone + Debug> = Table<T>;
 

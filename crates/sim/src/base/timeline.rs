@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks in the order of a key: a runqueue by virtual runtime. Keys are compared
-//! by signed difference, so that virtual time may wrap.
+//! Tasks sorted by a key: a runqueue by vruntime. Keys are compared by signed difference, so
+//! vruntime may wrap.
 
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
@@ -26,7 +26,7 @@ impl Member for Node {
         &mut self.links
     }
 
-    /// Without a branch: which way a search goes cannot be foretold.
+    /// Branchless, since the direction of a search is unpredictable.
     #[inline]
     fn before(&self, other: &Self) -> bool {
         let difference = self.key.wrapping_sub(other.key) as i64;
@@ -51,11 +51,11 @@ impl Nodes {
     }
 }
 
-/// One ordered set.
+/// One sorted set of tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeline {
     tree: Treap,
-    /// [`NEVER`] if there is no member.
+    /// Smallest key, [`NEVER`] if there is no member.
     first_key: u64,
 }
 
@@ -69,7 +69,7 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Task of the smallest key, or [`NONE`].
+    /// Task with the smallest key, or [`NONE`].
     #[inline]
     pub fn first(&self) -> u32 {
         self.tree.first
@@ -86,7 +86,7 @@ impl Timeline {
         self.tree.len
     }
 
-    /// Adds `task`, which is in no timeline, behind equal keys.
+    /// Adds `task`, which must be in no timeline, behind equal keys.
     pub fn insert(&mut self, nodes: &mut Nodes, task: u32, key: u64) {
         nodes.0[task as usize].key = key;
         self.tree.insert(&mut nodes.0, task);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! An ordered set of tasks whose nodes lie in a table by task number: a treap,
-//! since a task is in at most one queue at a time. No allocation, O(log n), any
-//! member can leave. Members that are equal keep the order of insertion, as in
-//! the kernel's trees: each insertion gets a number that breaks the tie.
+//! A treap: a sorted set of tasks. Its nodes are in a table by task number, since a task is in at
+//! most one queue at a time. It allocates nothing, operations take O(log n), and any member can be
+//! removed. Equal members keep the order of insertion, as in the kernel's trees: the number of the
+//! insertion breaks ties.
 
 use crate::base::table::Table;
 
 /// No task.
 pub const NONE: u32 = u32::MAX;
 
-/// A child of a node: those before it hang on the left.
+/// Index of a child in `Links::child`: the left subtree is before the node, the right one behind
+/// it.
 pub(crate) const LEFT: usize = 0;
 pub(crate) const RIGHT: usize = 1;
 
-/// Where a node is in its tree.
+/// A node's position in its tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Links {
     /// Number of the insertion.
@@ -24,7 +25,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Links of task `task`, in no tree. The priority is a fixed function of the number.
+    /// Links of `task`, in no tree. The priority is a fixed function of the task number.
     pub fn new(task: usize) -> Self {
         let mut x = (task as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
         x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,25 +45,25 @@ impl Links {
     }
 }
 
-/// What can be in a treap.
+/// A node that can be in a treap.
 pub(crate) trait Member: Copy {
-    /// Nodes know something of all below them ([`Member::gather`]).
+    /// Whether nodes keep sums or extremes of their subtrees ([`Member::gather`]).
     const GATHERS: bool = false;
 
     fn links(&self) -> &Links;
     fn links_mut(&mut self) -> &mut Links;
 
-    /// Does this one come before that one? No two are equal: see [`Links::earlier`].
+    /// Is this node before `other`? No two nodes are equal: see [`Links::earlier`].
     fn before(&self, other: &Self) -> bool;
 
-    /// Forgets what it knows of those below.
+    /// Sets the subtree's figures to the node's own.
     fn alone(&mut self) {}
 
-    /// Learns what a child knows.
+    /// Adds the figures of a child's subtree.
     fn gather(&mut self, _child: &Self) {}
 }
 
-/// One set.
+/// One sorted set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Treap {
     pub root: u32,
@@ -83,7 +84,7 @@ impl Default for Treap {
 }
 
 impl Treap {
-    /// Adds `task`, which is in no tree, behind its equals.
+    /// Adds `task`, which must be in no tree, behind its equals.
     #[inline]
     pub fn insert<M: Member>(&mut self, n: &mut Table<M>, task: u32) {
         let turn = self.turns;
@@ -101,7 +102,7 @@ impl Treap {
         if node.before(&n[self.first as usize]) {
             self.first = task;
         }
-        // Down to where the new node's priority belongs.
+        // Descend to where the new node's priority belongs.
         let mut parent = NONE;
         let mut side = LEFT;
         let mut at = self.root;
@@ -154,7 +155,7 @@ impl Treap {
         gather_up(n, hook);
     }
 
-    /// Makes `child`, which may be none, a child of `parent`, or the root if that is none.
+    /// Makes `child` ([`NONE`]: no node) a child of `parent`, or the root if `parent` is [`NONE`].
     #[inline]
     fn hang<M: Member>(&mut self, n: &mut Table<M>, parent: u32, side: usize, child: u32) {
         match parent {
@@ -185,11 +186,10 @@ pub(crate) fn next<M: Member>(n: &Table<M>, task: u32) -> u32 {
     at
 }
 
-/// Parts the subtree at `at` into the members before and behind `task`, which
-/// become its children.
+/// Splits the subtree at `at` into the members before and behind `task`. They become its children.
 fn split<M: Member>(n: &mut Table<M>, mut at: u32, task: u32) {
     let node = n[task as usize];
-    // Where the next member of either part goes: on the inner side of the last one.
+    // Where the next member of each part goes: the inner side of the part's last member.
     let mut hooks = [(task, LEFT), (task, RIGHT)];
     while at != NONE {
         let part = usize::from(!n[at as usize].before(&node));
@@ -207,13 +207,13 @@ fn split<M: Member>(n: &mut Table<M>, mut at: u32, task: u32) {
     }
 }
 
-/// Gathers anew from `at` up to the root.
+/// Recomputes the subtree figures from `at` up to the root.
 #[inline]
 pub(crate) fn gather_up<M: Member>(n: &mut Table<M>, at: u32) {
     gather_from(n, at, NONE);
 }
 
-/// Gathers anew from `at`, if it is one, up to `last`.
+/// Recomputes the subtree figures from `at` ([`NONE`]: nothing) up to `last`.
 #[inline]
 fn gather_from<M: Member>(n: &mut Table<M>, mut at: u32, last: u32) {
     if !M::GATHERS {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What an explanation says: single decisions, and which steps answered over a
-//! run, each beside what the base without its features would have answered in the
-//! same state.
+//! The output of `explain` and `answers`: single decisions, and decisions by step over a run. Each
+//! stands beside the answer of the base without its features in the same state.
 //!
-//! All figures of a choice are of the instant at which it was made. What the other
-//! choice would have led to, no single run can know.
+//! All figures of a choice are of the instant at which it was made. A single run cannot tell what
+//! the other choice would have led to.
 
 use crate::base::histogram::Histogram;
 use alight_policy::{Answer, Note, STEPS};
@@ -12,13 +11,13 @@ use alight_policy::{Answer, Note, STEPS};
 /// Which decisions to explain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watch {
-    /// `comm` of the wakee; `None`: everybody.
+    /// `comm` of the wakee; `None`: any task.
     pub comm: Option<String>,
     /// Decisions at or after this time, ns; `None`: all.
     pub at_ns: Option<u64>,
 }
 
-/// A decision written down.
+/// A recorded decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// When, ns.
@@ -29,20 +28,20 @@ pub struct Decision {
     pub this_cpu: u32,
     /// Previous CPU.
     pub prev_cpu: u32,
-    /// Utilization estimate of the task at that moment.
+    /// The task's utilization estimate (`util_est`) at that moment, of 1024.
     pub task_util_est: u32,
-    /// Clamps.
+    /// Effective clamps, lower and upper, 0 to 1024.
     pub uclamp: (u32, u32),
-    /// What was answered.
+    /// The scheduler's answer.
     pub chosen: Choice,
-    /// What the base alone would have answered.
+    /// The answer that the base alone would have given.
     pub base: Choice,
     /// If that is another CPU: the features without each of which another CPU would have been
-    /// chosen. None, if each could have been spared.
+    /// chosen. Empty if no single feature changed the CPU.
     pub because: Vec<&'static str>,
-    /// From the wakeup until the task ran, ns; `None`: it had not by the end of the run.
+    /// Time from the wakeup until the task ran, ns; `None`: it had not run by the end of the run.
     pub latency_ns: Option<u64>,
-    /// Each candidate in the order looked at.
+    /// The candidates in the order in which they were looked at.
     pub notes: Vec<Note>,
 }
 
@@ -57,63 +56,63 @@ pub struct Choice {
     pub cpu: CpuState,
 }
 
-/// What a CPU was at an instant, as a policy sees it.
+/// The state of a CPU at an instant, as a policy sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuState {
-    /// It is there.
+    /// It is online.
     pub online: bool,
     /// `comm` of its current task; `None`: it is in the idle loop.
     pub running: Option<String>,
-    /// Tasks that run or wait there, or are on their way by its wake list.
+    /// Tasks that run or wait there; 1 more while a wake list has tasks for it (`ttwu_pending`).
     pub nr_running: u32,
-    /// All of them are SCHED_IDLE ones.
+    /// There are tasks in its queue, and all of them are SCHED_IDLE.
     pub sched_idle: bool,
     /// Name and exit latency, ns, of the idle state that it is in.
     pub idle_state: Option<(String, u32)>,
-    /// Left for the fair class, and at its top frequency without anything else, of 1024.
+    /// Capacity left for the fair class, of 1024.
     pub capacity: u32,
-    /// See `capacity`.
+    /// Capacity at its top frequency with nothing else running, of 1024.
     pub capacity_orig: u32,
-    /// Utilization, that of tasks that wait included; `None`: the base tracks none.
+    /// Utilization, with that of waiting tasks, of 1024; `None`: the base tracks none.
     pub util: Option<u32>,
-    /// How far from the CPU that the task ran on last.
+    /// Distance from the CPU that the task ran on last.
     pub from_prev: Distance,
-    /// How far from the waking CPU.
+    /// Distance from the waking CPU.
     pub from_waker: Distance,
 }
 
 impl CpuState {
-    /// Nobody runs there, nor will at once (`available_idle_cpu`).
+    /// No task runs there or is about to (`available_idle_cpu`).
     pub fn idle(&self) -> bool {
         self.running.is_none() && self.nr_running == 0
     }
 }
 
-/// How far two CPUs are apart.
+/// The distance between two CPUs: what they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
-    /// One CPU.
+    /// They are the same CPU.
     Same,
-    /// Threads of a core.
+    /// They are threads of one core.
     Core,
     /// They share the last-level cache.
     Cache,
     /// They share the node.
     Node,
-    /// Nothing but the machine.
+    /// They share only the machine.
     Machine,
 }
 
-/// Which steps answered.
+/// Decisions of a run by the step that answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// One row a step that answered, in the order of [`STEPS`].
+    /// One row for each step that answered, in the order of [`STEPS`].
     pub rows: Vec<Row>,
-    /// All of them; its step is none.
+    /// Sums over all steps; its `step` has no meaning.
     pub total: Row,
-    /// Wakeups of tasks that had not left their queue: nobody chose (delayed dequeue, 6.12).
+    /// Wakeups of tasks that were still in their queue: no CPU was chosen (delayed dequeue, 6.12).
     pub still_queued: u64,
-    /// Wakeups and new tasks of other classes, which have their own rules.
+    /// Wakeups and new tasks of other classes, which have their own placement rules.
     pub other_class: u64,
 }
 
@@ -122,65 +121,66 @@ pub struct Answers {
 pub struct Row {
     /// Index into [`STEPS`].
     pub step: u32,
-    /// All of them.
+    /// Sums over all of them.
     pub all: Sums,
-    /// Those for which the base would have chosen another CPU.
+    /// Sums over those for which the base would have chosen another CPU.
     pub other: Sums,
-    /// By which steps it would have, with how many of them.
+    /// The steps by which the base would have chosen another CPU, with the number of decisions.
     pub instead_of: Vec<(u32, u64)>,
-    /// The features without each of which another CPU would have been chosen, with how often.
+    /// The features without each of which another CPU would have been chosen, with the number of
+    /// decisions.
     pub because: Vec<(&'static str, u64)>,
 }
 
 /// Sums over decisions.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sums {
-    /// Decisions.
+    /// Number of decisions.
     pub count: u64,
-    /// Those of them that placed a new task.
+    /// Number of decisions that placed a new task.
     pub new_tasks: u64,
-    /// What was chosen.
+    /// Sums over the choices that were made.
     pub chosen: SideSums,
-    /// What the base would have chosen.
+    /// Sums over the choices that the base would have made.
     pub base: SideSums,
-    /// From the wakeup until the task ran.
+    /// Time from the wakeup until the task ran.
     pub latency: Latency,
 }
 
 /// Sums over the choices of one side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SideSums {
-    /// CPUs tested or summed up in groups.
+    /// CPUs that were tested, or whose figures were summed up in groups.
     pub looked_at: u64,
-    /// Time that the searches take, ns.
+    /// Time that the searches take on the waking CPUs, ns.
     pub cost_ns: u64,
-    /// Choices that were idle.
+    /// Chosen CPUs that were idle.
     pub idle: u64,
-    /// Choices that ran SCHED_IDLE tasks only.
+    /// Chosen CPUs that ran SCHED_IDLE tasks only.
     pub sched_idle: u64,
-    /// Exit latencies of the idle states of those that were idle, ns.
+    /// Sum of the exit latencies of the idle states of those CPUs that were idle, ns.
     pub exit_latency_ns: u64,
-    /// Capacity left for the fair class, of 1024.
+    /// Sum of the capacities left for the fair class, each of 1024.
     pub capacity: u64,
-    /// Choices that were not the previous CPU.
+    /// Chosen CPUs other than the previous CPU.
     pub moved: u64,
 }
 
-/// Wakeup latencies; quantiles to 1/128. All 0 without samples.
+/// Wakeup latencies, us. Quantiles are exact to 1/128. All are 0 without samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Latency {
-    /// Tasks that ran; others had not by the end of the run.
+    /// Tasks that ran by the end of the run.
     pub samples: u64,
-    /// Mean.
+    /// Mean, us.
     pub mean_us: f64,
-    /// Median.
+    /// Median, us.
     pub p50_us: f64,
-    /// 99th percentile.
+    /// 99th percentile, us.
     pub p99_us: f64,
 }
 
 impl Latency {
-    /// Of these durations.
+    /// The latencies of a histogram.
     pub(crate) fn of(waits: &Histogram) -> Self {
         Latency {
             samples: waits.samples(),
@@ -206,7 +206,7 @@ impl SideSums {
     }
 }
 
-/// Counts while a run lasts: of each step, then of all.
+/// The counts while a run lasts: one entry per step, and a last one for all steps.
 #[derive(Debug)]
 pub(crate) struct Tally {
     steps: Vec<Gathered>,
@@ -214,7 +214,8 @@ pub(crate) struct Tally {
     pub other_class: u64,
 }
 
-/// What is known of the decisions of a step so far: of all, of those that differ.
+/// The decisions of a step so far. Each array has all decisions, then those in which the base
+/// differs.
 #[derive(Debug, Clone, Default)]
 struct Gathered {
     sums: [Sums; 2],
@@ -223,7 +224,7 @@ struct Gathered {
     because: Vec<(&'static str, u64)>,
 }
 
-/// Counts one more of `what`; they are kept in order.
+/// Adds 1 to the count of `what`; the counts are sorted by it.
 fn count<T: Ord + Copy>(counts: &mut Vec<(T, u64)>, what: T) {
     match counts.binary_search_by_key(&what, |(known, _)| *known) {
         Ok(at) => counts[at].1 += 1,
@@ -231,7 +232,7 @@ fn count<T: Ord + Copy>(counts: &mut Vec<(T, u64)>, what: T) {
     }
 }
 
-/// Where a decision was counted, to add how long its task waited.
+/// Where a decision was counted: needed to add its wakeup latency later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counted {
     step: u32,
@@ -287,7 +288,7 @@ impl Tally {
         }
     }
 
-    /// What was counted.
+    /// The result of the run.
     pub fn answers(self) -> Answers {
         let mut rows: Vec<Row> = (0..).zip(self.steps).map(row).collect();
         let total = rows.pop().expect("the last is of all");

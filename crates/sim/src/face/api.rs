@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What goes into a simulation and what comes out of it.
+//! The input of a run ([`Scenario`]), its output ([`Outcome`]) and its errors ([`Error`]).
 
 use crate::face::changes::Change;
 use crate::face::sysctl::Sysctl;
@@ -20,12 +20,13 @@ pub struct Scenario<'a> {
     pub scheduler: &'a Scheduler,
     /// The cpufreq governor; `None`: the machine's ([`Machine::governor`]).
     pub governor: Option<Governor>,
-    /// The cpuidle governor; `None`: the machine's, else the one that the kernel rates highest.
+    /// The cpuidle governor; `None`: the machine's, else the one with the kernel's highest rating.
     pub idle_governor: Option<IdleGovernor>,
-    /// Names the random streams, any 64-bit number: phases of ticks, CPUs of the first tasks.
+    /// Selects the random streams, any 64-bit number: phases of ticks, CPUs of the first tasks.
     /// Schedulers that are compared at one seed share the streams.
     pub seed: u64,
-    /// Longest length of the run, ns of simulated time, above 0; `None`: it ends with the workloads.
+    /// Longest duration of the run, ns of simulated time, above 0; `None`: it ends with the
+    /// workloads.
     pub duration_ns: Option<u64>,
     /// Task groups beside the root.
     pub groups: &'a [Cgroup],
@@ -33,11 +34,11 @@ pub struct Scenario<'a> {
     pub sysctls: &'a [Sysctl],
     /// Changes of the machine during the run, in any order.
     pub changes: &'a [Change],
-    /// `wakee_flips` of the shell that starts the workloads: how often it woke another task than the
-    /// time before. The first tasks inherit it, as every task does from its parent. `None`: a value
-    /// that was measured of shells, chosen by the seed.
+    /// `wakee_flips` of the shell that starts the workloads: how often it switched to another
+    /// wakee. The first tasks inherit it, as every task does from its parent. `None`: a value from
+    /// a set measured of shells, drawn by the seed.
     pub wakee_flips: Option<u32>,
-    /// Checks the invariants after every event. Slow; a broken one is [`Error::Invariant`].
+    /// Checks the invariants after every event. This is slow. A broken one is [`Error::Invariant`].
     pub check: bool,
 }
 
@@ -69,7 +70,7 @@ impl<'a> Scenario<'a> {
         self.governor.unwrap_or(self.machine.governor)
     }
 
-    /// The cpuidle governor, if the run or the machine names one; else the kernel takes its own.
+    /// The cpuidle governor that the run or the machine names; `None`: the kernel takes its own.
     pub fn idle_governor_chosen(&self) -> Option<IdleGovernor> {
         self.idle_governor.or(self.machine.idle_governor)
     }
@@ -78,22 +79,22 @@ impl<'a> Scenario<'a> {
 /// A task group: a cgroup of the cpu controller below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cgroup {
-    /// As its tasks call it: a path, `/background`.
+    /// Its path, such as `/background`, by which tasks name it.
     pub name: String,
-    /// `cpu.weight`, 1 to 10000; does not count if it is idle.
+    /// `cpu.weight`, 1 to 10000; without effect if `idle` is set.
     pub weight: u32,
-    /// `cpu.idle`: it is what SCHED_IDLE is among tasks (from 5.15 on).
+    /// `cpu.idle`: the group competes like a SCHED_IDLE task (from 5.15 on).
     pub idle: bool,
-    /// `cpu.uclamp.min` and `cpu.uclamp.max`, 0 to 1024.
+    /// `cpu.uclamp.min`, 0 to 1024.
     pub uclamp_min: u32,
-    /// See `uclamp_min`.
+    /// `cpu.uclamp.max`, 0 to 1024.
     pub uclamp_max: u32,
 }
 
 /// Weight of a new cgroup (`CGROUP_WEIGHT_DFL`).
 pub(crate) const DEFAULT_WEIGHT: u32 = 100;
 impl Cgroup {
-    /// A group as `mkdir` makes it.
+    /// A group with the defaults that `mkdir` gives.
     pub fn new(name: &str) -> Self {
         Cgroup {
             name: name.to_owned(),
@@ -104,7 +105,7 @@ impl Cgroup {
         }
     }
 
-    /// Has it a clamp of its own?
+    /// Does the group set a clamp?
     pub fn clamps(&self) -> bool {
         (self.uclamp_min, self.uclamp_max) != (0, 1024)
     }
@@ -131,20 +132,20 @@ impl Default for SystemClamps {
     }
 }
 
-/// A reported number. The list of a run is in a fixed order, and as long in every run.
+/// A reported number. A run's list has a fixed order and the same length in every run.
 #[derive(Debug, Clone)]
 pub struct Metric {
-    /// lower_snake, unit last.
+    /// Name in lower_snake; the unit is its last part.
     pub name: String,
     /// `s`, `us`, `j`, `w`, `percent`, or empty for counts.
     pub unit: &'static str,
-    /// Direction of improvement; `None` for what only explains.
+    /// Direction of improvement; `None`: the metric only explains.
     pub better: Option<Better>,
-    /// The value; no number where it does not exist in this run (the mean of no sample).
+    /// The value; NaN where it does not exist in this run, such as the mean of no sample.
     pub value: f64,
 }
 
-/// Runs are the same to the bit, or they are not the same.
+/// Values are equal if their bits are, so NaN equals itself: runs are compared bit for bit.
 impl PartialEq for Metric {
     fn eq(&self, other: &Metric) -> bool {
         let of = |metric: &Metric| (metric.unit, metric.better, metric.value.to_bits());
@@ -155,34 +156,35 @@ impl PartialEq for Metric {
 /// A finished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Identity: running hash over the event stream.
+    /// Hash over the event stream: equal runs have equal hashes.
     pub hash: u64,
     /// Simulated time, ns.
     pub end_ns: u64,
-    /// What the workloads report, in their order.
+    /// Metrics that the workloads report, in their order.
     pub results: Vec<Metric>,
-    /// Energy: in all, per cluster.
+    /// Energy: total, then per cluster.
     pub energy: Vec<Metric>,
-    /// Why: migrations, switches, selections, idle found, time per capacity class …
+    /// Metrics that explain the results: migrations, switches, selections, idle found, time per
+    /// capacity class …
     pub mechanism: Vec<Metric>,
-    /// Decisions by step, in the order of [`alight_policy::STEPS`].
+    /// Number of decisions by step, in the order of [`alight_policy::STEPS`].
     pub steps: [u64; alight_policy::STEPS.len()],
-    /// Events processed by the loop.
+    /// Number of events that the loop processed.
     pub events: u64,
     /// The run was stopped before its end (ctrl-C).
     pub interrupted: bool,
-    /// What each workload noted, in their order.
+    /// What each workload recorded, in their order.
     pub figures: Vec<Figures>,
 }
 
-/// What a workload noted by itself; indices are those of the workload's own tables.
+/// What a workload recorded; indices are those of the workload's own tables.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figures {
     /// The workload came to its end.
     pub over: bool,
-    /// Thread id of its first task, as traces have it.
+    /// Thread id of its first task in traces.
     pub first_pid: u32,
-    /// Time marks: first and last passage, ns.
+    /// Time marks: first and last passage, ns; `None`: never passed.
     pub marks: Vec<Option<(u64, u64)>>,
     /// Counters.
     pub counters: Vec<u64>,
@@ -190,10 +192,10 @@ pub struct Figures {
     pub tallies: Vec<Tally>,
 }
 
-/// Why a run cannot start, or stopped.
+/// Why a run cannot start, or why it stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The workload asks for what the machine or the model lacks.
+    /// The scenario asks for something that the machine or the model lacks.
     #[error("{0}")]
     Refused(String),
     /// The trace could not be written.
@@ -202,16 +204,16 @@ pub enum Error {
     /// `check` found a broken invariant.
     #[error("invariant broken at {time_ns} ns, event {event}: {what}")]
     Invariant {
-        /// When.
+        /// Simulated time, ns.
         time_ns: u64,
-        /// Which event of the run.
+        /// Number of the event in the run.
         event: u64,
-        /// What does not hold.
+        /// The invariant that does not hold.
         what: String,
     },
 }
 
-/// A name as part of a metric's: `cluster-sleep` is `cluster_sleep`.
+/// A name as part of a metric's name: `cluster-sleep` becomes `cluster_sleep`.
 pub(crate) fn snake(name: &str) -> String {
     name.chars()
         .map(|c| {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is done to the machine while it runs, as it is asked for.
+//! Requests to change the machine during a run: hotplug, frequency limits, and the start of
+//! counting.
 
 use crate::base::rng::Purpose;
 use crate::base::rng::below;
 use alight_machine::CpuSet;
-/// Something that an administrator or the firmware does to the machine.
+/// An action of an administrator or the firmware, with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Time of the change, ns from the start of the run.
@@ -14,7 +15,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Counts start anew at this time, ns.
+    /// Restarts the counters at this time, ns.
     pub fn count_from(at_ns: u64) -> Self {
         Change {
             at_ns,
@@ -28,22 +29,21 @@ static NOBODY: CpuSet = CpuSet::new();
 /// A kind of change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// These CPUs go off, one after the other
-    /// (`echo 0 > /sys/devices/system/cpu/cpuN/online`).
+    /// These CPUs go offline, one after the other (`echo 0 > /sys/devices/system/cpu/cpuN/online`).
     Offline(CpuSet),
-    /// These CPUs come back.
+    /// These CPUs come back online.
     Online(CpuSet),
-    /// The policies of these CPUs may use up to `khz` from now on;
-    /// [`u32::MAX`]: any frequency again.
+    /// Limits the cpufreq policies of these CPUs to `khz` from now on.
     Limit {
-        /// CPUs; others of their policies are limited with them.
+        /// CPUs; the other CPUs of their policies are limited with them.
         cpus: CpuSet,
-        /// Who does it.
+        /// The source of the limit.
         by: Limit,
-        /// Highest frequency, kHz; between two operating points the lower one counts.
+        /// Highest frequency, kHz; between two operating points the lower one counts. [`u32::MAX`]
+        /// removes the limit.
         khz: u32,
     },
-    /// Mechanism and meters count from here on; the machine does not notice.
+    /// Mechanism metrics and meters count from here on; the simulated machine is not affected.
     CountAnew,
 }
 
@@ -55,7 +55,7 @@ impl Action {
         }
     }
 
-    /// Does it change which CPUs there are?
+    /// Does it change the set of online CPUs?
     pub(crate) fn is_hotplug(&self) -> bool {
         matches!(self, Action::Offline(_) | Action::Online(_))
     }
@@ -64,9 +64,9 @@ impl Action {
 /// Shortest and longest pause between two operations of [`hotplug_torture`], ms.
 pub(crate) const TORTURE_PAUSE_MS: (u64, u64) = (10, 100);
 
-/// CPUs that go off and come back at random, as LISA's hotplug torture has it:
-/// `operations` times some CPU of `cpus` changes, 10 to 100 ms after the one
-/// before; never does the last one go. Then all come back.
+/// Random hotplug, as in LISA's hotplug torture: `operations` times a CPU of `cpus` goes offline or
+/// comes back, 10 to 100 ms after the operation before. The last online CPU stays. At the end all
+/// come back.
 pub fn hotplug_torture(cpus: usize, operations: u32, seed: u64) -> Vec<Change> {
     let mut online = vec![true; cpus];
     let mut at_ns = 0;
@@ -102,7 +102,7 @@ pub fn hotplug_torture(cpus: usize, operations: u32, seed: u64) -> Vec<Change> {
     changes
 }
 
-/// Who limits a policy.
+/// The source of a frequency limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// An administrator, by `scaling_max_freq`.

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How far a task went that changed its CPU: to another thread of its core, within its cluster,
-//! within its last-level cache, within its node, or farther. It is told by the hardware that the
-//! machine file describes; scheduling domains, which hotplug builds anew, have no part in it.
+//! The distance of a migration: to another thread of the core, within the cluster, within the
+//! last-level cache, within the node, or farther. It follows from the hardware in the machine file.
+//! Scheduling domains, which hotplug rebuilds, do not affect it.
 
 use crate::base::count::Count;
 use alight_machine::{Cpu, Machine};
 use std::collections::BTreeSet;
 
-/// Names of the distances, from the nearest on: what the two CPUs share, and their SMT, CLS, MC, PKG
-/// and NUMA levels if those are as the hardware is.
+/// Names of the distances, nearest first: what the two CPUs share. They are the levels SMT, CLS,
+/// MC, PKG and NUMA where those follow the hardware.
 const NAMES: [&str; LEVELS + 1] = ["smt", "cluster", "llc", "node", "machine"];
 
-/// Levels that CPUs may share, but for the machine.
+/// Levels that CPUs may share, without the machine.
 const LEVELS: usize = 4;
 
-/// Where each CPU is: numbers of its core, cluster, last-level cache and node.
+/// The numbers of each CPU's core, cluster, last-level cache and node.
 #[derive(Debug, Clone, Default)]
 pub struct Distances {
     of_cpu: Box<[[u32; LEVELS]]>,
 }
 
 impl Distances {
-    /// Of the CPUs of `machine`.
+    /// The distances between the CPUs of `machine`.
     pub fn new(machine: &Machine) -> Self {
         let cluster = clusters(machine);
         let divided = divide_caches(machine, &cluster);
         let place = |(number, cpu): (usize, &Cpu)| {
-            // A cluster that is a cache, or holds several, is no distance of its own.
+            // A cluster that equals a cache, or spans several, is not a distance of its own.
             let cluster = if divided { cluster[number] } else { cpu.core };
             [cpu.core, cluster, cpu.llc, cpu.node].map(|number| number as u32)
         };
@@ -35,8 +35,8 @@ impl Distances {
         }
     }
 
-    /// Index of the distance between two CPUs, which rises from the nearest on: the narrowest level
-    /// that they share with all wider ones. A CPU has the least distance to itself.
+    /// Index of the distance between two CPUs; nearer pairs have a lower one. It is the narrowest
+    /// level that the CPUs share together with all wider levels. A CPU has distance 0 to itself.
     #[inline]
     pub fn between(&self, from: usize, to: usize) -> usize {
         let (from, to) = (&self.of_cpu[from], &self.of_cpu[to]);
@@ -44,7 +44,7 @@ impl Distances {
         differ.fold(0, |_, level| level + 1)
     }
 
-    /// The distances that there are on this machine: index and name.
+    /// The distances that occur on this machine: index and name.
     pub fn known(&self) -> Vec<(usize, &'static str)> {
         let parts = |level: usize| {
             let parts: BTreeSet<&[u32]> = self.of_cpu.iter().map(|at| &at[level..]).collect();
@@ -63,8 +63,8 @@ impl Distances {
     }
 }
 
-/// The cluster of each CPU: as the kernel's level for them has it where there is one, else that of
-/// the machine file.
+/// The cluster of each CPU: by the kernel's CLS level if the machine has one, else by the machine
+/// file.
 fn clusters(machine: &Machine) -> Vec<usize> {
     let level = machine.levels.iter().find(|level| level.name == "CLS");
     let number = |(number, cpu): (usize, &Cpu)| {
@@ -86,13 +86,13 @@ fn divide_caches(machine: &Machine, clusters: &[usize]) -> bool {
     clusters.len() == pairs.len() && clusters.len() > caches.len()
 }
 
-/// Counts of migrations by [`Distances::between`].
+/// Number of migrations by [`Distances::between`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Migrations(pub [Count; LEVELS + 1]);
 
 #[cfg(test)]
 impl Migrations {
-    /// However far.
+    /// Number of migrations at any distance.
     pub fn seen(&self) -> u64 {
         self.0.iter().map(|count| count.seen()).sum()
     }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Whose fault an error is. Each error says it where it is defined, and each face of the program (the
-//! command, the Python package) maps it once: to an exit code, to an exception.
+//! The fault class of an error. Each error type states its class; each front end (the command, the
+//! Python package) maps the class once, to an exit code or an exception.
 
 use alight_trace::CreateError;
 
 use crate::Error;
 
-/// Whose fault an error is.
+/// The party at fault for an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The user asked for what cannot be: another input helps.
+    /// The user asked for something impossible: another input helps.
     Input,
-    /// The machine that the program runs on failed, such as a full disk; or the program is wrong.
+    /// The machine that the program runs on failed, such as a full disk, or the program has a bug.
     Host,
-    /// Nobody's: a signal ended the work.
+    /// A signal ended the work; nobody is at fault.
     Interrupt,
 }
 
-/// An error that knows whose fault it is.
+/// An error that tells its fault class.
 pub trait AtFault: std::error::Error {
-    /// Whose fault it is.
+    /// The fault class.
     fn fault(&self) -> Fault;
 }
 
@@ -27,14 +27,14 @@ impl AtFault for Error {
     fn fault(&self) -> Fault {
         match self {
             Error::Refused(_) => Fault::Input,
-            // A broken invariant is a fault of this program, not of its input.
+            // A broken invariant is a bug of this program.
             Error::Trace(_) | Error::Invariant { .. } => Fault::Host,
         }
     }
 }
 
 impl AtFault for alight_machine::Error {
-    /// A file that cannot be read is bad input, too: another name helps.
+    /// An unreadable file is bad input, too: another name helps.
     fn fault(&self) -> Fault {
         Fault::Input
     }

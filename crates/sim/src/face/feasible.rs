@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is asked of a machine must be possible there: CPUs that it has, frequencies that it
-//! can run at, times at which the run goes on. A kernel clamps some of this in silence; here a
-//! value that can only be a slip, such as MHz where kHz are meant, is refused with what
-//! there is.
+//! Checks that a request is possible on a machine: it has the CPUs, it can run at the frequencies,
+//! and the run lasts until the times. A kernel clamps some of this silently. Here a value that can
+//! only be a slip, such as MHz instead of kHz, is refused with a message that names the possible
+//! values.
 
 use crate::face::api::Error;
 use crate::face::changes::{Action, Change};
 use alight_machine::{CpuSet, FreqDomain, Governor, Machine};
 
-/// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.
+/// A time in the largest unit that is exact: `5 s`, `32 ms`, `17 us`, `250 ns`.
 pub fn time(ns: u64) -> String {
     for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)] {
         if ns >= size && ns.is_multiple_of(size) {
@@ -18,16 +18,15 @@ pub fn time(ns: u64) -> String {
     format!("{ns} ns")
 }
 
-/// The same of a time that nobody typed, to the microsecond.
+/// A computed time in the same form, rounded to the microsecond.
 pub fn about(ns: u64) -> String {
     time((ns + 500) / 1000 * 1000)
 }
 
-/// Can all of `changes` be done on `machine`, in a run that ends at `end_ns` if that is known?
-///
+/// Can all of `changes` be done on `machine`, in a run that ends at `end_ns` (`None`: not known)?
 /// # Errors
-/// The first that cannot: no such CPU, none left, a limit below all operating points, or
-/// nothing runs any more by then.
+/// The first change that is impossible: no such CPU, no CPU left online, a limit below all
+/// operating points, or a time at or after the end of the run.
 pub fn check_changes(
     changes: &[Change],
     machine: &Machine,
@@ -78,7 +77,7 @@ pub fn check_changes(
     Ok(())
 }
 
-/// A limit leaves each CPU some operating point.
+/// Checks that a limit leaves each CPU at least one operating point.
 fn check_limit(at: &str, cpus: &CpuSet, khz: u32, machine: &Machine) -> Result<(), Error> {
     for cpu in cpus.iter() {
         let lowest = range(&machine.freq_domains[machine.cpus[cpu].freq_domain]).0;
@@ -93,10 +92,10 @@ fn check_limit(at: &str, cpus: &CpuSet, khz: u32, machine: &Machine) -> Result<(
     Ok(())
 }
 
-/// Can any CPU of `machine` run as `governor` has it?
+/// Can some CPU of `machine` run at the frequency that `governor` sets?
 ///
 /// # Errors
-/// If the speed of userspace lies outside of all CPUs' operating points.
+/// If the frequency of the governor userspace is outside of all CPUs' operating points.
 pub fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Error> {
     let Governor::Userspace { khz } = governor else {
         return Ok(());
@@ -114,8 +113,8 @@ pub fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Error
     )))
 }
 
-/// CPUs that cannot run at the speed of userspace and take their nearest operating point, with
-/// its frequency, kHz.
+/// CPUs that cannot run at the frequency of the governor userspace and take their nearest operating
+/// point, with its frequency, kHz.
 pub fn clamped_by_range(governor: Governor, machine: &Machine) -> Vec<(CpuSet, u32)> {
     let Governor::Userspace { khz } = governor else {
         return vec![];

@@ -4,17 +4,17 @@
 /// A sysctl with the value that is written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sysctl {
-    /// Which.
+    /// The name.
     pub name: SysctlName,
-    /// What is written.
+    /// The value.
     pub value: i64,
 }
 
 impl std::str::FromStr for Sysctl {
     type Err = String;
 
-    /// `NAME=VALUE`, with or without `kernel.` before it. Whether a kernel takes it shows when a run is
-    /// built.
+    /// Parses `NAME=VALUE`, with or without the prefix `kernel.`. Whether the kernel accepts the
+    /// value is checked when a run is built.
     fn from_str(text: &str) -> Result<Self, String> {
         let known = || {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
@@ -50,16 +50,16 @@ pub enum SysctlName {
     UtilClampMinRtDefault,
     /// `sched_rt_period_us`: the period of [`SysctlName::RtRuntimeUs`], us.
     RtPeriodUs,
-    /// `sched_rt_runtime_us`: how long real-time tasks may run in each period and CPU, us; -1: always.
-    /// From Linux 6.12 on it only limits what SCHED_DEADLINE admits.
+    /// `sched_rt_runtime_us`: time that real-time tasks may run per period and CPU, us; -1: no
+    /// limit. From Linux 6.12 on it only limits what SCHED_DEADLINE admits.
     RtRuntimeUs,
-    /// `sched_base_slice_ns`: slice of a fair task that asked for none, ns (from Linux 6.6 on; a file of
-    /// debugfs, `sched/base_slice_ns`).
+    /// `sched_base_slice_ns`: slice of a fair task without a custom slice, ns (from Linux 6.6 on;
+    /// in debugfs, `sched/base_slice_ns`).
     BaseSliceNs,
 }
 
 impl SysctlName {
-    /// As users type it.
+    /// The name as users type it.
     pub fn as_str(self) -> &'static str {
         let named = NAMES.iter().find(|(_, name)| *name == self);
         named.map_or("", |(text, _)| text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The histogram that fio has and schbench took over: exact below 512, then 256 buckets to each
-//! power of two. What tools print of their samples is read off this one.
+//! The histogram of fio, which schbench took over: exact below 512, then 256 buckets per power of
+//! two. The figures that these tools print come from it.
 
 /// Bits of a value that a bucket keeps (`PLAT_BITS` of schbench 24e32b8).
 const BITS: u32 = 8;
@@ -11,7 +11,7 @@ const GROUPS: u64 = 19;
 /// Buckets in all.
 const BUCKETS: usize = (GROUPS * PER_GROUP) as usize;
 
-/// Samples of a tool: whole microseconds, or counts.
+/// The samples of a tool: whole microseconds, or counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     count: u64,
@@ -52,7 +52,7 @@ impl Tally {
         *bucket = bucket.saturating_add(1);
     }
 
-    /// Forgets everything.
+    /// Removes all samples.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
         let buckets = std::mem::take(&mut self.buckets);
@@ -67,7 +67,7 @@ impl Tally {
         };
     }
 
-    /// Samples.
+    /// Number of samples.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -82,7 +82,7 @@ impl Tally {
         (self.count != 0).then_some(self.min)
     }
 
-    /// The smallest sample as schbench keeps it (`add_lat`), where a minimum of 0 counts as unset.
+    /// The smallest sample as schbench keeps it (`add_lat`): a minimum of 0 counts as unset.
     pub fn lowest_seen(&self) -> u64 {
         self.lowest_seen
     }
@@ -97,16 +97,16 @@ impl Tally {
         self.last
     }
 
-    /// What the buckets stand for and how many samples each holds, in rising order.
+    /// The filled buckets in rising order: value, and number of samples.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let filled = |(at, &n): (usize, &u32)| (n != 0).then(|| (value(at), u64::from(n)));
         self.buckets.iter().enumerate().filter_map(filled)
     }
 
-    /// The value at or below which `per_mille` thousandths of the samples are, as
-    /// `calc_percentiles` of schbench finds it, and how many samples are at or below it.
+    /// The value at or below which `per_mille` thousandths of the samples are, and the number of
+    /// samples at or below it (`calc_percentiles` of schbench).
     pub fn percentile(&self, per_mille: u32) -> Option<(u64, u64)> {
-        // In floating point, and in this order, as the tool has it: a report, no decision.
+        // In floating point and in this order, as in schbench. Only reports use it.
         let wanted = f64::from(per_mille) / 10.0 / 100.0 * self.count as f64;
         let mut below = 0;
         self.buckets().find_map(|(value, n)| {
@@ -115,7 +115,7 @@ impl Tally {
         })
     }
 
-    /// Of the samples in rising order the one at `count * per_mille / 1000`, counted from 0; exact
+    /// The sample at index `count * per_mille / 1000` of the sorted samples, counted from 0; exact
     /// below 512. `per_mille` is below 1000.
     pub fn sorted(&self, per_mille: u32) -> Option<u64> {
         let place = self.count * u64::from(per_mille) / 1000;

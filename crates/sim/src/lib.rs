@@ -14,30 +14,33 @@
 //! 3. `fair` queues the task on its CPU.
 //! 4. `cpuidle` brings the CPU out of its idle state, and `dispatch` switches to the task.
 //!
-//! Beside these, `balance` moves tasks at ticks, `cpufreq` sets frequencies by utilization, `energy`
-//! integrates power, `stats` counts, and `emit` feeds the hash of the run and the trace. `kernel` has
-//! one row for each base kernel. `fault` says whose fault an error is: the user's, or the host's.
+//! In addition, `balance` moves tasks at ticks, `cpufreq` sets frequencies by utilization, `energy`
+//! integrates power, `stats` counts, and `emit` feeds the hash of the run and the trace. `kernel`
+//! has one row for each base kernel. `fault` tells for each error whether the user or the host is
+//! at fault.
 //!
 //! # Rooms and layers
 //!
-//! A room is a folder, and uses the rooms before it only (`tests/arrows.rs` reads the source): `base`,
-//! `face`, `kernel`, `world`, `power`, `queues`, `place`, `balance`, `program`, `dispatch`, `observe`,
-//! `setup`, `run`. Seven of them own state, as a type each, a layer. A layer owns the one before it and
-//! dereferences to it; what a mechanism may change is the type that its methods are of.
+//! A room is a folder. It uses only the rooms before it in this list (`tests/arrows.rs` checks the
+//! source): `base`, `face`, `kernel`, `world`, `power`, `queues`, `place`, `balance`, `program`,
+//! `dispatch`, `observe`, `setup`, `run`. Seven of them own state. Each of these has one type, its
+//! layer, that owns the layer before it and dereferences to it. A mechanism's methods belong to the
+//! layer whose state the mechanism may change.
 //!
-//! | layer | keeps |
+//! | layer | owns |
 //! |---|---|
-//! | `World` | time, CPUs, tasks, their programs, the placement core, the events told |
+//! | `World` | time, CPUs, tasks, their programs, the placement core, the trace |
 //! | `Power` | clocks, idle states, energy, pressure, SMT, clamps |
 //! | `Queues` | the fair class, task groups, real-time and deadline classes |
-//! | `Place` | wakeups: which CPU a task goes to, and what is explained of it |
+//! | `Place` | wakeups: the choice of a CPU, and the explanation of choices |
 //! | `Balancer` | load balancing, packing, priorities of CPUs |
 //! | `Programs` | channels, locks, desks, measurements |
-//! | `Sim` | CPUs at their events; changes of the machine; replay |
+//! | `Sim` | handling of CPU events, changes of the machine, replay |
 //!
-//! In a method of `Balancer`, `self.now` is the world's time and `self.clock(cpu)` updates the clock of a
-//! queue. Such an access borrows all layers below. To change two parts at once, a method names the layer
-//! of one (`self.world.cpus` beside `self.freq`), or borrows the `world()` and takes it apart.
+//! In a method of `Balancer`, `self.now` is the world's time, and `self.clock(cpu)` updates the
+//! clock of a runqueue. Such an access borrows all layers below. To change two parts at once, a
+//! method names the layer of one (`self.world.cpus` beside `self.freq`), or borrows the `world()`
+//! and splits the borrow by field.
 //!
 //! # Who may use it
 //!
@@ -70,7 +73,7 @@
 //! # Inlining
 //!
 //! Functions on the path of every wakeup, switch and sleep are `#[inline(always)]`. Without the
-//! attribute the compiler makes calls of them, which are a fourteenth of the instructions.
+//! attribute the compiler emits calls, which cost a fourteenth of the instructions.
 
 mod balance;
 mod base;

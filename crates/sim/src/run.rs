@@ -21,19 +21,19 @@ use alight_trace::Sink;
 use alight_workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Events between two looks at who waits for the run.
+/// Events between two checks for cancellation, progress and stuck workloads.
 const LOOK_INTERVAL: u64 = 1 << 16;
 
-/// Who waits for a run.
+/// The caller that waits for a run.
 struct Waiter<'a> {
-    /// Set: the run is to end early.
+    /// If set, the run ends early.
     cancel: &'a AtomicBool,
-    /// Is told how much is done, in parts of [`WHOLE`](crate::WHOLE).
+    /// Called with the part that is done, 0 to [`WHOLE`](crate::WHOLE).
     tell: &'a dyn Fn(u32),
 }
 
-/// Simulates a scenario. `sink` receives the events in the order of time; `None`: they are not kept.
-/// If `cancel` becomes true the run ends early, and [`Outcome::interrupted`] says so.
+/// Simulates a scenario. `sink` receives the events in the order of time; `None`: no trace. If
+/// `cancel` becomes true the run ends early, and [`Outcome::interrupted`] is set.
 ///
 /// # Errors
 /// - [`Error::Refused`]: the machine or the model lacks something that the scenario needs;
@@ -47,7 +47,7 @@ pub fn run(
     run_telling(scenario, sink, cancel, &|_| ())
 }
 
-/// As [`run`]. `tell` is called now and then with the part that is done, 0 to
+/// As [`run`]. `tell` is called from time to time with the part that is done, 0 to
 /// [`WHOLE`](crate::WHOLE). It is not called if the length of the run is unknown.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ pub fn run_telling(
 ) -> Result<Outcome, Error> {
     let (drawn, seen) = (drawn::workloads(scenario), seen(scenario));
     let scenario = &resolved(scenario, drawn.as_deref(), seen.as_ref());
-    // For the time of the run alone.
+    // Shortens the lifetime of the sink to that of the run.
     let sink = sink.map(|sink| sink as &mut dyn Sink);
     let (mut sim, measures) = build::build(scenario, output(sink))?;
     if (sim.out.sink.as_deref()).is_some_and(Sink::wants_base_answers) {
@@ -70,13 +70,12 @@ pub fn run_telling(
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }
 
-/// The machine as the base sees it, if that is not as it is.
+/// The machine as the base sees it; `None`: the machine as it is.
 fn seen(scenario: &Scenario<'_>) -> Option<Machine> {
     hybrid::seen(scenario.machine, Kernel::of(scenario.scheduler)?)
 }
 
-/// The scenario with the workloads that its seed draws, if it draws some, and the machine that its base
-/// sees.
+/// The scenario with the workloads that its seed draws, if any, and the machine that its base sees.
 fn resolved<'a>(
     scenario: &Scenario<'a>,
     drawn: Option<&'a [Workload]>,
@@ -146,7 +145,7 @@ fn explained(
     Ok((outcome, explainer.found()))
 }
 
-/// Thread id, name and process id of each task, as traces have them.
+/// Thread id, name and process id of each task, as in traces.
 ///
 /// # Errors
 /// As [`run`].
@@ -224,7 +223,7 @@ impl Programs<'_> {
         }
     }
 
-    /// What each workload noted. Those that ended early forgot nothing.
+    /// What each workload recorded, including workloads that ended early.
     fn figures(&mut self, workloads: &[Workload]) -> Vec<Figures> {
         let mut first_task = 0;
         let tallies = self.take_tallies();
@@ -249,7 +248,7 @@ impl Programs<'_> {
 }
 
 impl Sim<'_> {
-    /// Runs until the end; true if it was cancelled before.
+    /// Runs to the end; true if it was cancelled before.
     fn run_loop(
         &mut self,
         waiter: &Waiter<'_>,
@@ -283,7 +282,7 @@ impl Sim<'_> {
             }
             self.now = time;
             self.events += 1;
-            // Of one instant, the CPUs come first.
+            // At one instant, CPU events come before those of the machine.
             if cpu_time == time {
                 self.acted = self.acted.max(cpu);
                 self.cpu_event(cpu);
@@ -305,13 +304,14 @@ impl Sim<'_> {
                 if let Some(parts) = goal.done(self) {
                     (waiter.tell)(parts);
                 }
-                // Others may go on for ever.
+                // Another workload may run for ever, so the end of the run would not show it.
                 self.looks_stuck(workloads)?;
             }
         }
     }
 
-    /// A workload that cannot go on ends the run, unless room in a channel lets it.
+    /// Ends the run with an error if a workload is stuck, unless more room in a channel lets it go
+    /// on.
     fn looks_stuck(&mut self, workloads: &[Workload]) -> Result<(), Error> {
         match Stuck::new(self, workloads).refusal() {
             Some(stuck) if !self.make_room() => Err(stuck),

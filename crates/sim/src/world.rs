@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What all mechanisms share: time, CPUs, tasks, what they execute, and the placement core's view of them.
+//! The layer `World`: the state that all mechanisms share. It owns the time, CPUs, tasks, the
+//! operations that they execute, and the placement core with its view of them.
 
 pub(crate) mod asked;
 pub(crate) mod cost;
@@ -32,20 +33,19 @@ use alight_policy::Mask;
 use alight_trace::Sink;
 use alight_workload::program::Op;
 
-/// Output of the run besides its numbers.
+/// The trace output of the run.
 pub(crate) struct Output<'a> {
     pub sink: Option<&'a mut (dyn Sink + 'a)>,
     /// First error of the sink.
     pub error: Option<std::io::Error>,
-    /// From where the wakeup comes that is under way.
+    /// The source of the wakeup that is under way.
     pub waker: alight_trace::Waker,
 }
 
-/// The placement core, with tables like the others here.
+/// The placement core, with its arrays as [`Table`]s.
 pub(crate) type Core = alight_policy::Core<Tables>;
 
-/// What all mechanisms share: time, CPUs, tasks, what they execute, and the placement core's view of them.
-/// What every event touches comes first.
+/// The state that all mechanisms share. The fields that every event touches come first.
 #[repr(C)]
 pub(crate) struct World<'a> {
     pub now: u64,
@@ -56,7 +56,7 @@ pub(crate) struct World<'a> {
     pub nodes: Nodes,
     pub ops: Table<Op>,
     pub op_costs: Table<OpCost>,
-    /// [`crate::world::rounds::lengths`]
+    /// See [`crate::world::rounds::lengths`].
     pub round_lengths: Table<u8>,
     pub hash: u64,
     /// Next event of each CPU.
@@ -65,26 +65,26 @@ pub(crate) struct World<'a> {
     /// The rules of the base kernel.
     pub kernel: &'static Kernel,
     pub events: u64,
-    /// CPUs below it have done what was due at this very instant.
+    /// CPUs with a lower number have already handled their events of the instant `now`.
     pub acted: usize,
-    /// When the run ends, as far as that is known by now.
+    /// End of the run, as far as it is known so far.
     pub end_at: u64,
     pub ends: Ends,
-    /// Some task may be of a class above the fair one.
+    /// Some task may be in a class above the fair one.
     pub above_fair: bool,
     pub check: bool,
     pub tracing: bool,
-    /// The sink wants load tracking too.
+    /// The sink also wants load tracking signals.
     pub sampling: bool,
-    /// And what no trace file tells.
+    /// The sink also wants details that no trace file has ([`alight_trace::Detail`]).
     pub detailed: bool,
     /// Kernel path costs by kind of CPU.
     pub costs: Table<CpuCosts>,
-    /// Ticks so far, and when the next one comes.
+    /// Number of ticks so far; `jiffy_end`: time of the next one.
     pub jiffy: u64,
     pub jiffy_end: u64,
     pub tunables: Tunables,
-    /// What a policy may know, of every CPU.
+    /// The placement core: everything that a policy may know about CPUs.
     pub core: Core,
     pub masks: Table<Mask>,
     pub mutexes: Table<Mutex>,
@@ -92,9 +92,9 @@ pub(crate) struct World<'a> {
     pub comms: Vec<String>,
     pub stats: Stats,
     pub counting: crate::world::counting::Counting,
-    /// Of the run, for what is drawn.
+    /// Seed of the run's random numbers.
     pub seed: u64,
-    /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.
+    /// Number of preemptions since the run began: key of the draws for pipe mutexes.
     pub preempted: u64,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
@@ -104,13 +104,13 @@ pub(crate) struct World<'a> {
 }
 
 impl World<'_> {
-    /// All that the layers above share, to be borrowed in parts.
+    /// The world that the layers above share, for borrows by field.
     #[inline(always)]
     pub fn world(&mut self) -> &mut Self {
         self
     }
 
-    /// The core's parameters, and the views of a CPU and of a task, to be changed together.
+    /// The core's parameters and the views of a CPU and a task, borrowed together.
     #[inline(always)]
     pub fn rq_and_task(
         &mut self,

@@ -30,7 +30,7 @@ pub struct Decision {
     pub prev_cpu: u32,
     /// The task's utilization estimate (`util_est`) at that moment, of 1024.
     pub task_util_est: u32,
-    /// Effective clamps, lower and upper, 0 to 1024.
+    /// Utilization clamps of the task, lower and upper, 0 to 1024.
     pub uclamp: (u32, u32),
     /// The scheduler's answer.
     pub chosen: Choice,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What kernel paths and data movement cost.
+//! Costs of kernel paths and data movement.
 //!
-//! Work is counted in units: a ns at capacity 1. A cost given in ns at the top
-//! frequency of a core is `ns * capacity_orig` units, so that a slower clock
-//! stretches it. Memory latencies are plain time (stall).
+//! Work is counted in units: 1 ns at capacity 1. A cost in ns at the top frequency of a core is `ns
+//! * capacity_orig` units, so a slower clock stretches it. Memory latencies are plain time (stall).
 
 use crate::base::timeline::NONE;
 use crate::world::World;
@@ -39,7 +38,7 @@ pub(crate) struct CpuCosts {
     pub fork_mm: u64,
     pub block: u64,
     pub socket_new: u64,
-    /// Of an operation, by [`OpCost`].
+    /// Costs of operations, indexed by [`OpCost`].
     pub ops: [u64; OpCost::Own as usize],
 }
 
@@ -86,7 +85,7 @@ impl CpuCosts {
         }
     }
 
-    /// Units of a CPU selection by what it looked at.
+    /// Cost of a CPU selection by the CPUs that it looked at, units.
     #[inline]
     pub fn selection(&self, answer: &Answer) -> u64 {
         self.select
@@ -96,8 +95,8 @@ impl CpuCosts {
     }
 }
 
-/// What an operation costs, decided when it is loaded: the event loop need not
-/// look at its kind again.
+/// The kind of an operation's cost, decided when the operation is loaded, so that the event loop
+/// need not look at the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum OpCost {
@@ -172,7 +171,7 @@ impl OpCost {
     }
 }
 
-/// How far two CPUs are apart, for data.
+/// Time to transfer a cache line between two CPUs, ns.
 #[inline]
 fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
     let (a, b) = (&machine.cpus[from], &machine.cpus[to]);
@@ -186,13 +185,13 @@ fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
 }
 
 impl World<'_> {
-    /// What kernel paths cost on `cpu`.
+    /// Kernel path costs on `cpu`.
     #[inline]
     pub fn costs(&self, cpu: usize) -> &CpuCosts {
         &self.costs[self.cpus[cpu].costs as usize]
     }
 
-    /// From now on `cpu` does `rate` units a ns.
+    /// Sets the rate of `cpu` from now on, units per ns.
     pub fn set_rate(&mut self, cpu: usize, rate: u64) {
         self.cpus[cpu].rate = rate;
         self.cpus[cpu].ns_per_unit = (1u64 << 32).div_ceil(rate);
@@ -205,27 +204,27 @@ impl World<'_> {
         ((u128::from(units) * u128::from(self.cpus[cpu].ns_per_unit)) >> 32) as u64
     }
 
-    /// Takes time on `cpu` for kernel work done there now.
+    /// Charges kernel work that is done now on `cpu`, in units.
     #[inline]
     pub fn charge(&mut self, cpu: usize, units: u64) {
         self.cpus[cpu].steal += self.ns(cpu, units);
     }
 
-    /// The current task of `cpu` makes way for a thread of the kernel that is no task of the run:
-    /// that takes two switches.
+    /// Charges the two switches to and from a kernel thread that is not a task of the run, for
+    /// which the current task of `cpu` makes way.
     pub fn makes_way_for_kernel(&mut self, cpu: usize) {
         self.trace_interrupt(cpu, Interrupt::KernelThread, Some(self.reached(cpu)));
         self.charge(cpu, 2 * self.costs(cpu).switch);
         self.trace_interrupt(cpu, Interrupt::KernelThread, None);
     }
 
-    /// When `cpu` gets to the kernel work that is being charged to it.
+    /// Time at which `cpu` comes to the kernel work that is charged next, ns.
     #[inline]
     pub fn reached(&self, cpu: usize) -> u64 {
         self.now + self.cpus[cpu].steal
     }
 
-    /// Waits for and holds the runqueue lock of `target` from `cpu`; how long that takes, ns.
+    /// Takes the runqueue lock of `target` from `cpu`. Returns the time of waiting and holding, ns.
     #[inline]
     pub fn take_rq_lock(&mut self, cpu: usize, target: usize) -> u64 {
         let at = self.reached(cpu);
@@ -237,15 +236,15 @@ impl World<'_> {
         wait + hold
     }
 
-    /// A lock was not free for `wait` ns.
+    /// Counts a wait of `wait` ns for a lock (0: the lock was free).
     #[inline]
     pub fn count_lock_wait(&mut self, wait: u64) {
         self.stats.lock_wait_ns += wait;
         self.stats.lock_contended += u64::from(wait != 0);
     }
 
-    /// Brings a task's working set to `cpu`: nothing where it is still warm,
-    /// else the lines that were evicted or lie elsewhere, by distance.
+    /// Brings a task's working set to `cpu`. Lines that are still warm cost nothing; evicted lines
+    /// and those in another cache cost a stall by distance.
     #[inline(always)]
     pub fn refill(&mut self, cpu: usize, task: u32) {
         match self.tasks[task as usize].working_set {
@@ -280,13 +279,13 @@ impl World<'_> {
         t.cache_cpu = cpu as u32;
     }
 
-    /// The task leaves `cpu`: what is brought in from now on may evict its lines.
+    /// The task leaves `cpu`: later fills of its cache may evict the task's lines.
     #[inline]
     pub fn cache_leave(&mut self, cpu: usize, task: u32) {
         self.tasks[task as usize].cache_mark = self.cpus[cpu].cache_fill;
     }
 
-    /// Lines of a channel move from the CPU that touched it last.
+    /// Charges the transfer of a channel's lines from the CPU that touched it last.
     #[inline]
     pub fn channel_lines(&mut self, cpu: usize, last_cpu: u32) {
         if last_cpu != NONE && last_cpu as usize != cpu {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! From when on a run is counted, and what is counted of clusters and of the root domain: how long
-//! some CPU executed, how many tasks were runnable, how often the clock changed, how long the
-//! root domain was overutilized, when tasks went to another cluster, and how long they had a CPU
-//! of the greatest capacity.
+//! Counters of a run that belong to no CPU, and the time from which they count. They cover the time
+//! that the root domain was overutilized, and per task when it first left its cluster, and how long
+//! it had a CPU of the greatest capacity.
 
 use crate::base::count::Count;
 use crate::base::queue::NEVER;
@@ -11,45 +10,45 @@ use crate::face::distance::Distances;
 use crate::world::World;
 use alight_machine::Machine;
 
-/// What only the end of a run reads.
+/// Counters that are read only at the end of the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counting {
-    /// Counts are of what happened from then on.
+    /// Counters cover the time from here on, ns.
     pub since: u64,
-    /// When `rd->overutilized` was set, where it is.
+    /// Time at which `rd->overutilized` was last set; valid only while it is set.
     overutilized_from: u64,
     overutilized_ns: u64,
-    /// Messages that tasks wrote before.
+    /// Messages that tasks wrote before `since`.
     pub messages_before: Count,
-    /// Times that tasks were preempted before.
+    /// Preemptions before `since`.
     pub preempted_before: u64,
-    /// Greatest capacity of a CPU.
+    /// Greatest `capacity_orig` of a CPU.
     biggest: u32,
-    /// How far its CPUs are apart.
+    /// Distances between the CPUs.
     pub distances: Distances,
-    /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
+    /// An entry per task if some workload asks for it, else empty.
     pub places: Vec<Whereabouts>,
 }
 
-/// Where a task was.
+/// The clusters of a task, and its time on the biggest CPUs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Whereabouts {
-    /// The cluster that it first ran in, [`NONE`] before.
+    /// The first cluster that it ran in; [`NONE`]: it has not run.
     home: u32,
-    /// When it first ran in another one, [`NEVER`] before.
+    /// Time at which it first ran in another cluster; [`NEVER`]: it has not.
     left: u64,
-    /// How long it had run, ns, when counts started, and when it last came to a CPU.
+    /// Its runtime when counting started (`ran_from`) and when it last came to a CPU (`ran`), ns.
     ran_from: u64,
     ran: u64,
-    /// How long of the time between it had a CPU of the greatest capacity, ns.
+    /// Part of the runtime between the two on a CPU of the greatest capacity, ns.
     on_biggest: u64,
-    /// It came to one last.
+    /// The CPU that it came to last is one of the greatest capacity.
     is_on_biggest: bool,
 }
 
 impl Whereabouts {
-    /// The task comes to `cluster`, to a CPU of the greatest capacity or not, when it has run for so
-    /// long, ns.
+    /// The task comes to a CPU of `cluster` after a runtime of `ran` ns; `is_on_biggest`: the CPU
+    /// has the greatest capacity.
     pub fn comes_to(&mut self, cluster: u32, is_on_biggest: bool, ran: u64, now: u64) {
         self.ran_to(ran);
         self.is_on_biggest = is_on_biggest;
@@ -60,7 +59,7 @@ impl Whereabouts {
         }
     }
 
-    /// Counts start anew: its home is where it is, it has run for so long, ns.
+    /// Restarts the counters: `home` is its present cluster, `ran` its runtime so far, ns.
     pub fn begins_anew(&mut self, home: u32, ran: u64) {
         self.ran_to(ran);
         *self = Whereabouts {
@@ -72,14 +71,14 @@ impl Whereabouts {
         };
     }
 
-    /// Of the time that was counted when it has run for so long, ns: how long it ran, and had a CPU
-    /// of the greatest capacity.
+    /// Runtime in the counted time, and the part of it on a CPU of the greatest capacity, ns. `ran`
+    /// is the runtime so far, ns.
     pub fn counted(mut self, ran: u64) -> (u64, u64) {
         self.ran_to(ran);
         (self.ran - self.ran_from, self.on_biggest)
     }
 
-    /// The task has run for so long, ns, and was where it came to last.
+    /// Accounts the runtime up to `ran`, ns, to the CPU that the task came to last.
     fn ran_to(&mut self, ran: u64) {
         if self.is_on_biggest {
             self.on_biggest += ran - self.ran;
@@ -89,7 +88,7 @@ impl Whereabouts {
 }
 
 impl Counting {
-    /// Of a run in which so many tasks are followed.
+    /// The counters of a run that follows `tasks` tasks.
     pub fn of(tasks: usize, machine: &Machine) -> Self {
         let nowhere = Whereabouts {
             home: NONE,
@@ -109,20 +108,21 @@ impl Counting {
 }
 
 impl Counting {
-    /// Counts start anew.
+    /// Restarts the counters.
     pub fn begins_anew(&mut self, now: u64) {
         self.since = now;
         self.overutilized_ns = 0;
         self.overutilized_from = now;
     }
 
-    /// How long the root domain was overutilized, ns, if it is now or not.
+    /// Time that the root domain was overutilized, ns; `is`: it is overutilized now.
     pub fn overutilized_ns(&self, is: bool, now: u64) -> u64 {
         let still = if is { now - self.overutilized_from } else { 0 };
         self.overutilized_ns + still
     }
 
-    /// When the last of `count` tasks from `first` on left its cluster, [`NEVER`] if one did not.
+    /// Time at which the last of the `count` tasks from `first` on left its first cluster, ns;
+    /// [`NEVER`] if some task did not.
     pub fn left_cluster(&self, first: u32, count: u32) -> Option<u64> {
         let places = self.places.iter().skip(first as usize).take(count as usize);
         places.map(|place| place.left).max()
@@ -130,7 +130,7 @@ impl Counting {
 }
 
 impl World<'_> {
-    /// Some CPU of the root domain is overutilized from now on, or none is.
+    /// Sets `rd->overutilized`: `now_is` if some CPU of the root domain is overutilized.
     #[inline]
     pub fn set_overutilized(&mut self, now_is: bool) {
         let was = self.core.root.overutilized != 0;
@@ -149,12 +149,12 @@ impl World<'_> {
         self.machine.cpus[cpu].capacity_orig == self.counting.biggest
     }
 
-    /// Length of the time that was counted, ns.
+    /// Length of the counted time, ns.
     pub fn counted_ns(&self) -> u64 {
         self.now - self.counting.since
     }
 
-    /// How much of the time that was counted `cpu` was online, ns.
+    /// Part of the counted time in which `cpu` was online, ns.
     pub fn online_ns(&self, cpu: usize) -> u64 {
         let stats = &self.cpus[cpu].stats;
         let off_now = match self.hotplug.online.contains(cpu as u32) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The event stream: each event enters the run's hash, and a trace if one is
-//! wanted.
+//! The event stream: each event enters the run's hash, and the trace if there is one.
 
 use crate::base::timeline::NONE;
 use crate::world::World;
@@ -8,10 +7,10 @@ use crate::world::cost::OpCost;
 use alight_policy::{Answer, STEPS, abi::class};
 use alight_trace::{BaseAnswer, Called, CpuCounter, Detail, Event, Interrupt, Signals, TaskRef};
 
-/// Thread id of the first task; below it are the kernel's own.
+/// Thread id of the first task; lower ids are the kernel's own.
 pub(crate) const FIRST_PID: u32 = 1000;
 
-/// Events as the hash knows them.
+/// Kinds of events in the hash.
 enum Tag {
     Switch = 1,
     Waking,
@@ -48,7 +47,7 @@ impl World<'_> {
         self.emit_reached(cpu, self.reached(cpu), event);
     }
 
-    /// `cpu` gets to what it does at `reached`.
+    /// Tells the sink an event that `cpu` comes to at `reached`.
     #[inline]
     pub fn emit_reached(&mut self, cpu: usize, reached: u64, event: Event<'_>) {
         if let Some(sink) = self.out.sink.as_deref_mut()
@@ -71,7 +70,7 @@ impl World<'_> {
         }
     }
 
-    /// Tells a sink that wants to know it.
+    /// Tells the sink a detail, if it wants details.
     #[cold]
     pub fn detail(&mut self, cpu: usize, detail: Detail) {
         if let Some(sink) = self.out.sink.as_deref_mut()
@@ -84,7 +83,7 @@ impl World<'_> {
         }
     }
 
-    /// `cpu` gets to an interrupt, which was due at some time, or to its end.
+    /// `cpu` comes to an interrupt that was due at `due_ns`; `None`: to the end of the interrupt.
     #[inline]
     pub fn trace_interrupt(&mut self, cpu: usize, interrupt: Interrupt, due_ns: Option<u64>) {
         if self.detailed {
@@ -98,7 +97,7 @@ impl World<'_> {
         }
     }
 
-    /// Entry into idle state `state`, or `None`: leaving it.
+    /// `cpu` enters idle state `state`; `None`: it leaves its idle state.
     #[inline]
     pub fn trace_idle(&mut self, cpu: usize, state: Option<u32>) {
         self.mix(Tag::Idle, cpu, state.unwrap_or(NONE), 0);
@@ -132,12 +131,13 @@ impl World<'_> {
         }
     }
 
-    /// A CPU went off or came back; Linux has no event of the scheduler for it.
+    /// A CPU went offline or came back. Only the hash gets it: Linux has no scheduler event for it.
     pub fn trace_hotplug(&mut self, cpu: usize, online: bool) {
         self.mix(Tag::Hotplug, cpu, online.into(), 0);
     }
 
-    /// The signals of a fair task on `cpu` were updated; `sleeps`: for the last time before it does.
+    /// The signals of a fair task on `cpu` were updated; `sleeps`: it was the last update before a
+    /// sleep.
     #[inline]
     pub fn sample(&mut self, cpu: usize, task: u32, sleeps: bool) {
         if self.sampling {
@@ -169,7 +169,7 @@ impl World<'_> {
         }
     }
 
-    /// A task as traces name it; [`NONE`] is the idle task.
+    /// A task as in traces; [`NONE`] is the idle task.
     pub fn task_ref(&self, task: u32) -> TaskRef {
         match self.tasks.get(task as usize) {
             None => TaskRef { pid: 0, prio: 120 },
@@ -224,7 +224,7 @@ impl World<'_> {
         }
     }
 
-    /// `prev` on `cpu` comes to the scheduler, which switches to another.
+    /// `prev` on `cpu` calls the scheduler, which switches to another task.
     #[inline]
     pub fn trace_schedule(&mut self, cpu: usize, prev: u32) {
         if self.detailed && prev != NONE {
@@ -233,7 +233,7 @@ impl World<'_> {
         }
     }
 
-    /// The current task of `cpu` comes to a call.
+    /// The current task of `cpu` begins a system call.
     #[inline]
     pub fn trace_call_begin(&mut self, cpu: usize, call: Called) {
         if self.detailed {
@@ -246,7 +246,7 @@ impl World<'_> {
         }
     }
 
-    /// The call of the current task of `cpu` that [`Queues::trace_call_begin`] told ends.
+    /// The call that `trace_call_begin` told of the current task of `cpu` ends.
     #[inline]
     pub fn trace_call_return(&mut self, cpu: usize, result: u32) {
         if self.detailed {
@@ -259,7 +259,7 @@ impl World<'_> {
         }
     }
 
-    /// The current task of `cpu` takes on these attributes.
+    /// The current task of `cpu` adopts the attributes with index `attributes`.
     pub fn trace_attributes(&mut self, cpu: usize, attributes: u32) {
         if self.detailed {
             let task = self.task_ref(self.cpus[cpu].curr);
@@ -331,7 +331,7 @@ impl World<'_> {
         }
     }
 
-    /// What the base would have answered to the decision that was told last.
+    /// The answer of the base to the decision that was told last.
     pub fn trace_base(&mut self, cpu: usize, task: u32, answer: &Answer, because: &[&'static str]) {
         let answer = BaseAnswer {
             task: self.task_ref(task),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The count of ticks (`jiffies`). All CPUs tick together, as without `skew_tick`.
+//! The number of ticks (`jiffies`). All CPUs tick together, as without `skew_tick`.
 
 use crate::world::World;
 
@@ -11,14 +11,14 @@ impl World<'_> {
         self.jiffy
     }
 
-    /// The next tick strictly after now. All CPUs tick together, as without `skew_tick`.
+    /// Time of the next tick strictly after now, ns.
     #[inline]
     pub fn next_tick(&mut self) -> u64 {
         self.catch_up_ticks();
         self.jiffy_end
     }
 
-    /// Brings the count of ticks to now.
+    /// Brings the number of ticks up to now.
     #[inline]
     pub fn catch_up_ticks(&mut self) {
         if self.now >= self.jiffy_end {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is on the run queues, counted as it changes: tasks and idle CPUs of each group, which CPUs
-//! idle, which have two tasks. Queues write it, load balancing reads it (`rd->overload`, and what
-//! `update_sg_lb_stats()` counts anew at each attempt).
+//! The occupancy of the runqueues, kept up to date at each change: tasks and idle CPUs of each
+//! group, the idle CPUs, and whether some CPU has two tasks (`rd->overload`). The queues write it.
+//! Load balancing reads it instead of counting at each attempt as `update_sg_lb_stats()` does.
 
 use crate::base::table::Table;
 use crate::world::World;
 use alight_policy::Mask;
 
-/// Running tasks and idle CPUs of a CPU or a group, kept as they change: what
-/// most attempts are decided by.
+/// Runnable tasks and idle CPUs of a CPU or a group, updated at each change. Most balancing
+/// attempts are decided by these two numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub nr_running: u32,
@@ -16,9 +16,9 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Both in one word, which a change of both is added to at once. No count
-    /// falls below 0, so what a negative change carries out of the lower half
-    /// meets what it carries into the upper.
+    /// Packs both into one word, so that one addition changes both. No count falls below 0, so the
+    /// carry out of the lower half cancels the borrow that a negative change makes in the upper
+    /// half.
     #[inline]
     pub fn packed(self) -> u64 {
         u64::from(self.idle_cpus) << 32 | u64::from(self.nr_running)
@@ -42,15 +42,15 @@ impl Count {
 /// The counts of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Occupancy {
-    /// Some CPU had two tasks since the top domain was last looked at (`rd->overload`).
+    /// Some CPU had two tasks since the top domain was last balanced (`rd->overload`).
     pub overload: bool,
     /// CPUs for which `idle_cpu()` holds.
     pub idle_cpus: Mask,
     /// CPUs with a task, running or waiting.
     pub runnable: Mask,
-    /// Of each group of [`alight_policy::Core::groups`].
+    /// Counts of each group of `alight_policy::Core::groups`.
     pub groups: Table<Count>,
-    /// CPUs whose utilization or load may have changed since balancing booked it.
+    /// CPUs whose utilization or load may have changed since balancing last summed it up.
     pub changed: Mask,
 }
 
@@ -61,7 +61,7 @@ impl Default for Occupancy {
 }
 
 impl Occupancy {
-    /// Nothing is on the queues of a machine with so many groups.
+    /// The occupancy of a machine with `groups` groups and empty runqueues.
     pub fn of(groups: usize) -> Self {
         Occupancy {
             overload: false,
@@ -74,9 +74,9 @@ impl Occupancy {
 }
 
 impl World<'_> {
-    /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
-    /// `ttwu_pending`, which has just been made in its view
-    /// (`add_nr_running`, `sub_nr_running`, and what `idle_cpu` reads).
+    /// Books a change of a CPU's `nr_running`, `curr_is_idle` or `ttwu_pending`. The caller has
+    /// just made it in the CPU's view (`add_nr_running`, `sub_nr_running`, and the inputs of
+    /// `idle_cpu`).
     #[inline]
     pub fn rq_changed(&mut self, cpu: usize) {
         let view = &self.core.cpus[cpu];
@@ -101,7 +101,7 @@ impl World<'_> {
         if (count.nr_running == 0) != (was.nr_running == 0) {
             all.runnable.assign(cpu as u32, count.nr_running != 0);
         }
-        // With the tasks of a queue its expected utilization changes (`util_est`).
+        // The expected utilization of a queue (`util_est`) changes with its tasks.
         all.changed.insert(cpu as u32);
         let place = &self.core.places[cpu];
         for &group in &place.group[..place.nr_domains as usize] {
@@ -115,16 +115,16 @@ impl World<'_> {
         self.occupancy.changed.insert(cpu as u32);
     }
 
-    /// `idle_cpu()`: idles, and nothing is on its way to it.
+    /// `idle_cpu()`: the CPU is idle, and no wakeup is on its way to it.
     #[inline]
     pub fn is_idle(&self, cpu: usize) -> bool {
         self.cpus[cpu].occupied.idle_cpus != 0
     }
 }
 
-/// A table of the groups of the placement core, or of its caches; built anew with them.
+/// A table indexed by the groups of the placement core, or by its caches; rebuilt with them.
 pub(crate) fn of_groups<T>(items: Vec<T>) -> Table<T> {
-    // SAFETY: `Nohz` and `Occupancy`, which alone have such tables, look up groups and caches that
-    // places and domains of the core lead to.
+    // SAFETY: only `Nohz` and `Occupancy` have such tables. They look up groups and caches that
+    // places and domains of the core refer to.
     unsafe { Table::new(items) }
 }

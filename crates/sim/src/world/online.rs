@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which CPUs are online, and on which of them a task may run.
+//! The set of online CPUs, and the CPU of a task by its affinity and that set.
 
 use crate::face::api::Scenario;
 use crate::world::World;
 use alight_machine::Governor;
 use alight_policy::Mask;
 
-/// The affinity of a task that may run anywhere, in [`World::masks`].
+/// Affinity of a task that may run on any CPU: index into `World::masks`.
 pub(crate) const ANYWHERE: u32 = 0;
 
-/// Which CPUs there are.
+/// The online CPUs, and counts of what hotplug did to tasks.
 #[derive(Debug, Clone)]
 pub(crate) struct Hotplug {
-    /// CPUs go and come in this run: else all are online for ever.
+    /// CPUs go offline or come back in this run; else all stay online.
     pub used: bool,
-    /// `cpu_active_mask`, and `cpu_online_mask` too: see the head of this file.
+    /// `cpu_active_mask` and `cpu_online_mask`; see the head of `dispatch/hotplug.rs`.
     pub online: Mask,
     pub governor: Governor,
-    /// Tasks that left a CPU because it went, and of those that had to break
-    /// their affinity.
+    /// Tasks that left a CPU because it went offline; `broken`: those that had to break their
+    /// affinity.
     pub moved: u64,
     pub broken: u64,
-    /// CPUs that stayed, for deadline tasks need them.
+    /// CPUs that stayed online because deadline tasks need them.
     pub refused: u64,
 }
 
@@ -40,8 +40,8 @@ impl Hotplug {
 }
 
 impl World<'_> {
-    /// The CPU for `task`, which the policy would place on `cpu`: that one, unless
-    /// it is not there or not allowed (`select_task_rq`, `is_cpu_allowed`).
+    /// The CPU for `task`: `cpu`, the policy's answer, if it is online and allowed, else a fallback
+    /// (`select_task_rq`, `is_cpu_allowed`).
     pub fn allowed_cpu(&mut self, cpu: usize, task: u32) -> usize {
         match self.is_there_for(cpu, task) {
             true => cpu,
@@ -52,8 +52,8 @@ impl World<'_> {
         }
     }
 
-    /// The CPU that [`Self::allowed_cpu`] will name to a task of the fair class, for those who tell
-    /// of a decision: nothing changes.
+    /// The CPU that [`Self::allowed_cpu`] will return for a fair task. It changes nothing; traces
+    /// and explanations use it.
     pub fn sent_to(&self, cpu: u32, task: u32) -> u32 {
         if !self.hotplug.used || self.is_there_for(cpu as usize, task) {
             return cpu;
@@ -67,9 +67,8 @@ impl World<'_> {
         self.hotplug.online.contains(cpu as u32) && self.allowed(task, cpu)
     }
 
-    /// The first CPU that `task` may use, in the node of `from` if there is one
-    /// there. If there is none at all, it may use all from now on
-    /// (`select_fallback_rq`).
+    /// The first CPU that `task` may use, if possible in the node of `from`. If the task may use no
+    /// online CPU, its affinity becomes all CPUs (`select_fallback_rq`).
     pub fn fallback_cpu(&mut self, from: usize, task: u32) -> usize {
         if let Some(cpu) = self.fallback_within(from, task) {
             return cpu;
@@ -80,7 +79,7 @@ impl World<'_> {
         self.anywhere()
     }
 
-    /// The same within the affinity of `task`, if a CPU of it is online.
+    /// The same within the affinity of `task`; `None`: no CPU of it is online.
     pub fn fallback_within(&self, from: usize, task: u32) -> Option<usize> {
         let node = self.core.places[from].node;
         let near = |&cpu: &u32| self.core.places[cpu as usize].node == node;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Rounds: a task that is alone on its CPU goes round a loop that takes a mutex which nobody else
-//! wants, yields to nobody, and gives the mutex back. Nobody sees the single operations, so they
-//! are not events: the loop's last one is, and all before it are done at once, in the form
-//! of a division, when somebody comes near.
+//! Rounds: loops that only their own task can observe are computed in closed form, without events.
+//! Such a task is alone on its CPU. Its loop takes a mutex that no other task wants, yields, and
+//! releases the mutex. Only the last operation of the last iteration is an event. The operations
+//! before it are applied at once, by a division, when something could observe them.
 //!
-//! Coming near ends the rounds, with everything as it would be: an event of the CPU itself, a
-//! second task on its queue, another task at the mutex. To ask for the progress of the task, or
-//! to change the frequency, only brings the rounds up to now. [`World::acted`] says which CPUs'
-//! operations of this very instant are done by then. Runs with `check` have no rounds: they are
-//! what the others are held against. Nor have those whose sink wants to know of each yield.
+//! Three things end the rounds, with the state as if each operation had been an event: an event of
+//! the CPU itself, a second task on its queue, and another task at the mutex. A query of the task's
+//! progress or a change of frequency only brings the rounds up to now. `World::acted` tells which
+//! CPUs' operations of the present instant are included. There are no rounds in runs with `check`,
+//! which serve as the reference, nor in runs whose sink wants to know each yield.
+//! which serve as the reference, nor in runs whose sink wants to know each yield.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
 use crate::world::World;
 use alight_workload::program::Op;
 
-/// Operations that a round may have.
+/// Largest number of operations in a round.
 const LONGEST: usize = 8;
 
 /// The rounds of a CPU.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rounds {
-    /// Who goes round, [`NONE`] if nobody does.
+    /// The task whose loop is collapsed, [`NONE`] if there is none.
     pub task: u32,
-    /// The first operation of the loop.
+    /// Index of the first operation of the loop.
     begin: u32,
-    /// What it takes and gives back, [`NONE`] if nothing.
+    /// The mutex that it takes and releases, [`NONE`] if none.
     mutex: u32,
 }
 
@@ -39,7 +40,7 @@ impl Default for Rounds {
     }
 }
 
-/// Of each operation, how many a round has that begins there; 0: none does.
+/// For each operation: length of the collapsible loop body that starts here, or 0.
 pub(crate) fn lengths(ops: &[Op]) -> Box<[u8]> {
     let mut lengths = vec![0; ops.len()];
     for (end, op) in ops.iter().enumerate() {
@@ -69,12 +70,12 @@ fn is_round(body: &[Op]) -> bool {
 
 /// One round at the CPU's present rate.
 struct Round {
-    /// ns of each operation.
+    /// Duration of each operation, ns.
     lasts: [u64; LONGEST],
     len: usize,
-    /// ns of all.
+    /// Duration of the round, ns.
     whole: u64,
-    /// Where its loop counts.
+    /// Slot of the loop's counter.
     slot: usize,
 }
 
@@ -100,7 +101,7 @@ impl World<'_> {
         }
     }
 
-    /// Time from the end of the operation that is running to that of the last one, ns.
+    /// Time from the end of the running operation to the end of the last one, ns.
     pub fn rounds_left(&self, cpu: usize) -> u64 {
         let round = self.round(cpu);
         let rounds = &self.cpus[cpu].rounds;
@@ -110,9 +111,9 @@ impl World<'_> {
         (left - 1).saturating_mul(round.whole).saturating_add(rest)
     }
 
-    /// Does what the rounds of `cpu` did before now.
+    /// Applies the operations that the rounds of `cpu` completed up to now.
     pub fn catch_up_rounds(&mut self, cpu: usize) {
-        // Who came before in this instant has done what is due in it.
+        // A CPU that acted before in this instant has completed the operations due at it.
         let last = self.now - u64::from(cpu >= self.acted);
         let c = &self.cpus[cpu];
         let rounds = c.rounds;
@@ -152,7 +153,7 @@ impl World<'_> {
         let pc = rounds.begin + at as u32;
         let units = self.costs(cpu).ops[self.op_costs[pc as usize] as usize];
         let t = &mut self.tasks[rounds.task as usize];
-        // A loop without end has no count.
+        // An endless loop has no count.
         if t.loops[round.slot] != u64::MAX {
             t.loops[round.slot] -= ended;
         }
@@ -185,7 +186,7 @@ impl World<'_> {
         }
     }
 
-    /// Somebody takes `mutex`, or gives it back, his own or not.
+    /// A task takes or releases `mutex`, whether or not the rounds are its own.
     #[inline]
     pub fn end_rounds_at(&mut self, mutex: u32) {
         let cpu = self.mutexes[mutex as usize].rounds_of;
@@ -194,7 +195,7 @@ impl World<'_> {
         }
     }
 
-    /// The current task of `cpu` is about to begin the loop at `begin` once more.
+    /// The current task of `cpu` is about to start the loop at `begin` again.
     #[inline]
     pub fn come_round(&mut self, cpu: usize, begin: u32) {
         if self.round_lengths[begin as usize] != 0 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The state of a run: one structure for a CPU, one for a task, one for all.
+//! The state of CPUs, tasks and workloads.
 //!
-//! What a placement policy may know lives in [`alight_policy::Core`] and in
-//! [`World::views`], and nowhere else; here is what only time needs.
+//! State that a placement policy may know is only in [`alight_policy::Core`] and in `World::views`.
+//! This file has the state that only the simulation of time needs.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::{NONE, Timeline};
@@ -13,22 +13,22 @@ use crate::world::stats::CpuStats;
 use crate::world::timers::Timers;
 use alight_workload::program::{LOOP_SLOTS, TIMER_SLOTS};
 
-/// How far a task is in a futex call to wait.
+/// The stage of a task in a futex call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Out,
-    /// Of a mutex: on its way to where it looks whether it still has to wait.
+    /// Mutex only: on the way to the point where it rechecks the mutex (`futex_wait_setup`).
     Looks,
-    /// The call's work is charged; who wakes it now spares it the sleep.
+    /// The call's work is charged; a wakeup now spares the task the sleep.
     In,
-    /// It slept, or need not.
+    /// It slept, or need not sleep.
     Over,
 }
 
-/// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
-/// tasks, and CPUs without real-time tasks, are here.
+/// Priority of fair tasks, and of CPUs without real-time tasks (`MAX_RT_PRIO`). Real-time
+/// priorities are below it, 1 to 99, 1 the highest: `p->prio` + 1.
 pub(crate) const FAIR: u8 = 100;
-/// SCHED_DEADLINE, before all real-time priorities, which are 1 more than `p->prio`.
+/// Priority of SCHED_DEADLINE tasks, above all real-time priorities.
 pub(crate) const DEADLINE: u8 = 0;
 
 /// What a CPU is doing.
@@ -42,67 +42,68 @@ pub(crate) enum Phase {
     Running,
 }
 
-/// A CPU. What each of its events touches comes first: with hundreds of CPUs the
-/// cache misses are what an event costs.
+/// A CPU. The fields that each of its events touches come first: with hundreds of CPUs, cache
+/// misses dominate the cost of an event.
 #[repr(C, align(64))]
 #[derive(Debug, Clone)]
 pub(crate) struct Cpu {
     pub phase: Phase,
-    /// The current task should give way.
+    /// The current task should be preempted (`TIF_NEED_RESCHED`).
     pub need_resched: bool,
-    /// It should when it returns to user mode (`TIF_NEED_RESCHED_LAZY`).
+    /// The current task should be preempted when it returns to user mode (`TIF_NEED_RESCHED_LAZY`).
     pub resched_lazy: bool,
-    /// It does once what it pays for is done.
+    /// Reschedules when `steal` is used up, or its part `before_switch`.
     pub gives_way: bool,
     /// An IPI asks it to balance for all idle CPUs.
     pub balance_kicked: bool,
     /// Current task, [`NONE`] while idle.
     pub curr: u32,
-    /// End of the current segment of execution, or of the way out of idle.
+    /// End of the current segment of execution, or of the idle exit.
     pub end: u64,
     /// Next tick, [`NEVER`] while it is stopped.
     pub tick_at: u64,
-    /// End of the current turn by the scheduler's own timer, [`NEVER`] if it is not set (`hrtick_timer`).
+    /// End of the current slice by `hrtick_timer`, [`NEVER`] if the timer is not set.
     pub hrtick_at: u64,
-    /// Earliest interrupt on its way.
+    /// Arrival of the earliest pending interrupt, [`NEVER`] if there is none.
     pub ipi_at: u64,
-    /// When the idle governor wants to be asked again if nothing comes before: polling has a limit, and
-    /// 3.9's menu a timer. [`NEVER`] else.
+    /// Time at which the idle governor wants to be asked again if nothing happens before: the limit
+    /// of polling, or the timer of 3.9's menu. [`NEVER`]: not at all.
     pub ask_again_at: u64,
-    /// Start of what has not been accounted to the current task yet.
+    /// Start of the time that has not been accounted to the current task yet.
     pub segment_start: u64,
     /// Time that interrupts and wakeups took from the current task, ns.
     pub steal: u64,
-    /// Of that, what comes before the switch if the current task gives way, [`NEVER`]: all.
+    /// The part of `steal` that is consumed before a pending reschedule, ns; [`NEVER`]: all.
     pub before_switch: u64,
-    /// When the waker that told it to give way gets to that.
+    /// Time at which the remote waker sets `need_resched` or `resched_lazy`; they take effect then.
     pub told_at: u64,
     /// 2^32 / rate.
     pub ns_per_unit: u64,
-    /// Units of work done in a ns: capacity at the current frequency, less what other threads of its core take.
+    /// Units of work per ns: capacity at the current frequency, less the share of the core's other
+    /// threads.
     pub rate: u64,
-    /// Index into [`World::costs`].
+    /// Index into `World::costs`.
     pub costs: u32,
     pub rounds: Rounds,
     /// Timers of tasks that sleep here.
     pub timers: Timers,
     pub fair: FairQueue,
-    /// vruntime of the current task counts from here, by the clock of tasks.
+    /// Runtime of the current task counts from here, by `rq_clock_task`.
     pub exec_start: u64,
     /// Runqueue lock.
     pub lock: Interval,
-    /// Fair tasks in balancing order: the head ran or came last.
+    /// Fair tasks in balancing order (`cfs_tasks`): the head ran or was queued last.
     pub lru: List,
-    /// Tasks sent by a wake list, first and last.
+    /// Tasks on the wake list, first to last.
     pub wake_list: List,
-    /// The rate if no other thread of its core executes.
+    /// The rate while no other thread of its core executes, units per ns.
     pub speed: u64,
     pub freq_domain: u32,
     pub cluster: u32,
     pub core_type: u32,
-    /// Its physical core among those of its cluster.
+    /// Index of its physical core in its cluster.
     pub core_slot: u32,
-    /// What [`World::rq_changed`] last saw.
+    /// Counts at the last call of [`World::rq_changed`].
     pub occupied: Count,
     /// `rq->next_balance`, jiffies.
     pub next_balance: u64,
@@ -113,14 +114,14 @@ pub(crate) struct Cpu {
     pub stats: CpuStats,
 }
 
-/// A queue of the fair class, but for the signals of its tasks: those of a CPU,
-/// or of a task group on a CPU.
+/// A runqueue of the fair class, without the signals of its tasks: that of a CPU, or of a task
+/// group on a CPU.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FairQueue {
-    /// CFS: who is queued, by vruntime; who runs is not among them.
+    /// CFS: the queued tasks by vruntime, without the current one.
     pub tree: Timeline,
     pub min_vruntime: u64,
-    /// CFS buddies; with EEVDF only a queue of groups has one, `next`.
+    /// CFS buddies. With EEVDF only group queues have one, `next`.
     pub skip: u32,
     pub next: u32,
     pub last: u32,
@@ -138,7 +139,7 @@ impl Default for FairQueue {
     }
 }
 
-/// When something is held: the latest time that it was without a break.
+/// The latest contiguous time for which a lock is held.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Interval {
     pub from: u64,
@@ -146,9 +147,9 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// Holds it for `hold` from `at` on, or from when it is free; returns the
-    /// wait. Work is charged ahead of the clock, so that a holder may come to
-    /// it later than somebody who asks after it: that one does not wait.
+    /// Takes the lock for `hold` ns, from `at` on or from when it is free. Returns the wait, ns.
+    /// Work is charged ahead of the clock, so a holder may take it later than a task that asks
+    /// after it; that task does not wait.
     #[inline]
     pub fn take(&mut self, at: u64, hold: u64) -> u64 {
         if at < self.from {
@@ -206,7 +207,7 @@ impl List {
         self.tail = task;
     }
 
-    /// Takes `task` out.
+    /// Removes `task`.
     #[inline]
     pub fn remove(&mut self, tasks: &mut [Task], task: u32) {
         let Task {
@@ -227,75 +228,76 @@ impl List {
     }
 }
 
-/// Where a task is in its life.
+/// The life cycle of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     /// Not created yet.
     New,
     /// On a runqueue or running.
     Runnable,
-    /// Asleep, with a reason that the waker clears.
+    /// Asleep until a waker ends the reason.
     Asleep,
-    /// On its way to a runqueue by a wake list.
+    /// On a wake list, on its way to a runqueue.
     Waking,
     /// Exited.
     Dead,
-    /// No task, but a task group on a CPU.
+    /// Not a task: the entity of a task group on a CPU.
     Group,
 }
 
-/// A task. What each of its operations touches comes first and is one cache line, then what each
-/// sleep, wakeup and switch does.
+/// A task. The fields that each operation touches come first and fill one cache line; those of each
+/// sleep, wakeup and switch follow.
 #[repr(C, align(64))]
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub life: Life,
     /// The operation at `pc` has not begun.
     pub fresh: bool,
-    /// The operation at `pc` waits or waited; what that means is the operation's.
+    /// The operation at `pc` waits or has waited; the operation defines the meaning.
     pub waited: bool,
-    /// How far it is in a futex call.
+    /// Stage of its futex call.
     pub call: Call,
-    /// On a wake list: it comes from another CPU.
+    /// On a wake list: the wakeup changed its CPU.
     pub wake_migrated: bool,
     /// Voluntary switch: it yielded.
     pub yielded: bool,
-    /// Its sleep cannot be interrupted.
+    /// Its sleep is uninterruptible.
     pub blocked: bool,
-    /// Its clamps are among those of the queue that it is on.
+    /// Its clamps are counted in its runqueue.
     pub clamps_counted: bool,
     pub timers_set: u8,
     /// It logs its passes.
     pub logged: bool,
-    /// A run event that is logged is under way.
+    /// A logged run operation is under way.
     pub computing: bool,
-    /// It ends where its next operation would begin: the duration of its workload is over.
+    /// It ends at its next operation, since the duration of its workload has passed.
     pub cancelled: bool,
-    /// The run does not wait for it any longer, and it may go on.
+    /// The run no longer waits for it; it may go on.
     pub retired: bool,
-    /// Class and priority: [`DEADLINE`], 100 less the real-time priority that was asked for, or [`FAIR`].
+    /// Class and priority: [`DEADLINE`], 100 minus the requested real-time priority, or [`FAIR`].
     pub prio: u8,
-    /// Position in [`World::ops`].
+    /// Index of its operation in `World::ops`.
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
     pub cpu: u32,
-    /// Work until the operation at `pc` takes effect: time first, then units.
+    /// Work left until the operation at `pc` takes effect: first stall (ns), then units.
     pub stall: u64,
     pub units: u64,
     /// End of a wall-clock run, 0 if none.
     pub wall_until: u64,
-    /// Bytes of the operation at `pc` already moved.
+    /// Bytes that the operation at `pc` has moved so far.
     pub moved: u32,
-    /// Register written by [`Op::Take`].
+    /// Register that `Op::Take` writes.
     pub register: u32,
     pub vruntime: u64,
     pub loops: [u64; LOOP_SLOTS],
-    /// Time run in all, and at the start of the current slice, ns.
+    /// Total runtime, and its value at the start of the current slice, ns.
     pub sum_exec: u64,
     pub slice_start: u64,
-    /// When its run was last accounted, 0 since it changed its CPU (`exec_start`, the cache-hot test).
+    /// Time at which its runtime was last accounted; 0: not since it changed its CPU (`exec_start`
+    /// in the cache-hot test).
     pub last_run: u64,
-    /// When its wakeup began; wakeup latency counts from here.
+    /// Start of its wakeup; wakeup latency counts from here.
     pub wake_time: u64,
     pub list_prev: u32,
     pub list_next: u32,
@@ -303,14 +305,14 @@ pub(crate) struct Task {
     pub wait_next: u32,
     /// 2^32 / weight.
     pub inv_weight: u32,
-    /// Index into [`World::masks`].
+    /// Index into `World::masks`.
     pub affinity: u32,
-    /// CPU and fill mark of the cache that holds its working set.
+    /// CPU whose cache holds its working set, and that cache's fill when the task left.
     pub cache_cpu: u32,
     pub cache_mark: u64,
     pub working_set: u64,
     pub timers: [u64; TIMER_SLOTS],
-    /// When its timer may expire: what it asked for.
+    /// Earliest expiry of its timer: the requested time.
     pub timer_point: u64,
     /// Workload it belongs to.
     pub workload: u32,
@@ -318,24 +320,24 @@ pub(crate) struct Task {
     pub children: u32,
     pub process: u32,
     pub nice: i8,
-    /// When it started, ns.
+    /// Start of the task, ns.
     pub started: u64,
 }
 
-/// What one of the workloads shares.
+/// The state of a workload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkloadState {
     /// Tasks not dead yet.
     pub alive: u32,
-    /// When it was started, [`NEVER`] before.
+    /// Time of its start, [`NEVER`] before.
     pub start: u64,
-    /// When its last task ended, [`NEVER`] before.
+    /// Time at which its last task ended, [`NEVER`] before.
     pub ended: u64,
-    /// The run does not wait longer for it than this, ns; [`NEVER`]: until all its tasks have ended.
+    /// The run waits for it at most this long, ns; [`NEVER`]: until all its tasks have ended.
     pub duration: u64,
-    /// From then on it counts as over, and its tasks end.
+    /// From this time on it counts as over, and its tasks end.
     pub over_at: u64,
-    /// They were told to.
+    /// Its tasks were told to end.
     pub cancelled: bool,
 }
 
@@ -347,7 +349,7 @@ pub(crate) struct MarkState {
 }
 
 impl World<'_> {
-    /// `p->prio` of a task or, for [`NONE`], of an idle one.
+    /// Priority ([`Task::prio`]) of a task; [`NONE`]: of an idle task.
     #[inline]
     pub fn prio(&self, task: u32) -> u8 {
         match self.tasks.get(task as usize) {
@@ -356,13 +358,13 @@ impl World<'_> {
         }
     }
 
-    /// Is `task` in the real-time class?
+    /// Is `task` in the real-time or deadline class?
     #[inline]
     pub fn is_rt(&self, task: u32) -> bool {
         self.above_fair && self.prio(task) != FAIR
     }
 
-    /// Is the current task of `cpu` in the real-time class?
+    /// Is the current task of `cpu` in the real-time or deadline class?
     #[inline]
     pub fn curr_is_rt(&self, cpu: usize) -> bool {
         self.above_fair && self.prio(self.cpus[cpu].curr) != FAIR
@@ -373,7 +375,7 @@ impl World<'_> {
         self.is_rt(task).then(|| i32::from(self.prio(task)) - 1)
     }
 
-    /// View index of the task that executes on `cpu`, its idle task included.
+    /// View index of the task that executes on `cpu`, or of its idle task.
     #[inline]
     pub fn current_view(&self, cpu: usize) -> usize {
         match self.cpus[cpu].curr {
@@ -382,7 +384,7 @@ impl World<'_> {
         }
     }
 
-    /// Brings the pending event of `cpu` into the queue.
+    /// Enters the next event of `cpu` in the event queue.
     #[inline(always)]
     pub fn arm(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];

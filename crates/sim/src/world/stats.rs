@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Counters of a run, and what is reported of them.
+//! Counters of CPUs and of the run. All mechanisms add to them; the room `observe` reports them.
 
 use crate::base::count::Count;
 use crate::base::histogram::Histogram;
@@ -8,34 +8,36 @@ use crate::face::distance::Migrations;
 use crate::world::World;
 use alight_policy::STEPS;
 
-/// What one CPU counts.
+/// Counters of a CPU.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CpuStats {
     /// Time that tasks ran, ns.
     pub busy_ns: u64,
-    /// What `busy_ns` was when counts started anew.
+    /// Value of `busy_ns` when the counters were restarted.
     pub busy_from: u64,
-    /// Sum of the times that its tasks were runnable, ns, up to `runnable_since`.
+    /// Sum over its tasks of the time that each was runnable, ns, up to `runnable_since`.
     pub runnable_ns: u64,
-    /// Their number has not changed since.
+    /// Time since which the number of runnable tasks is unchanged.
     pub runnable_since: u64,
-    /// How long it was offline, ns, up to when it last came back.
+    /// Time offline, ns, up to the last time that it came back.
     pub offline_ns: u64,
-    /// When it went off, or counts started anew while it was; stale while it is online.
+    /// Time at which it went offline, or at which counters were restarted while it was; stale while
+    /// online.
     pub offline_since: u64,
 }
 
-/// What the whole run counts.
+/// Counters of the whole run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stats {
     pub wakeups: Count,
-    /// Of these, from the hard interrupt of a timer or a device, while a task was current or the idle task.
+    /// Wakeups from the hard interrupt of a timer or a device, while a task, or the idle task, was
+    /// current.
     pub wakeups_hardirq_task: Count,
     pub wakeups_hardirq_idle: Count,
     pub forks: Count,
     pub yields: Count,
     pub switches: Count,
-    /// By how far they went.
+    /// Migrations by distance.
     pub migrations: Migrations,
     pub migrations_wake: Count,
     pub ticks: Count,
@@ -48,9 +50,9 @@ pub(crate) struct Stats {
     pub to_prev: Count,
     pub to_this: Count,
     pub to_other: Count,
-    /// Woken where they were, for they had not left their queue; no CPU was asked for.
+    /// Wakeups of tasks that had not left their queue (delayed dequeue); no CPU was chosen.
     pub still_queued: Count,
-    /// CPUs that ran nothing, `SCHED_IDLE` tasks only, others.
+    /// Wakeups to CPUs that ran nothing, only `SCHED_IDLE` tasks, or other tasks.
     pub to_idle: Count,
     pub to_sched_idle: Count,
     pub to_busy: Count,
@@ -58,7 +60,8 @@ pub(crate) struct Stats {
     pub lock_wait_ns: Count,
     pub lock_contended: Count,
     pub refill_ns: Count,
-    /// Time that threads of cores executed, and of that beside another thread; both 0 where none slow each other.
+    /// Time that hardware threads executed, and the part of it beside another thread of the core;
+    /// both 0 where threads do not slow each other.
     pub executed_ns: Count,
     pub beside_ns: Count,
     pub freq_changes: Count,
@@ -77,7 +80,8 @@ impl Default for Selections {
 }
 
 impl World<'_> {
-    /// Counters start anew. What is left of before is what the progress of a run asks for.
+    /// Restarts the counters. The progress of a run still needs those of before, which are kept in
+    /// `counting`.
     pub fn forget_counts(&mut self) {
         self.counting.messages_before += self.stats.messages;
         self.counting.preempted_before = self.preempted;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A CPU's timers: whose interrupts first? A pairing heap in the nodes of the tasks,
-//! which are in a runqueue or wait for a timer, never both: nothing is allocated.
+//! The pending timers of a CPU: a pairing heap. Its nodes are those of the tasks, since a task is
+//! in a runqueue or waits for a timer, never both. Nothing is allocated.
 //!
-//! Of timers only the first ever leaves, and most start behind it: to start one
-//! takes a comparison and two links, however many there are. Timers of one
-//! instant expire in the order in which they were started.
+//! Only the first timer ever leaves, and most new timers are later than it. Starting one takes a
+//! comparison and two links, however many there are. Timers with equal times expire in the order in
+//! which they were started.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::{NONE, Nodes};
 use crate::base::treap::Member;
 
-/// Children of a node in a heap: the first of the timers right behind it, and the
-/// next of those that are right behind the same as it.
+/// Links of a heap node: `BEHIND` is its first child, `BESIDE` its next sibling.
 const BEHIND: usize = 0;
 const BESIDE: usize = 1;
 
@@ -20,7 +19,7 @@ const BESIDE: usize = 1;
 pub(crate) struct Timers {
     first: u32,
     turns: u32,
-    /// [`NEVER`] if there is none.
+    /// Expiry of the first timer, [`NEVER`] if there is none.
     first_at: u64,
 }
 
@@ -35,20 +34,19 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Whose timer is the first, [`NONE`] if there is none.
+    /// Task with the first timer, [`NONE`] if there is none.
     #[inline]
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// When the first interrupts, [`NEVER`] if there is none.
+    /// Expiry of the first timer, [`NEVER`] if there is none.
     #[inline]
     pub fn first_at(&self) -> u64 {
         self.first_at
     }
 
-    /// Starts the timer of `task`, which is in no queue. From [`NEVER`] on, all
-    /// times are one.
+    /// Starts the timer of `task`, which must be in no queue. Times from [`NEVER`] on are equal.
     pub fn insert(&mut self, nodes: &mut Nodes, task: u32, at: u64) {
         let at = at.min(NEVER);
         let turn = self.turns;
@@ -60,7 +58,7 @@ impl Timers {
             node.links.child[BEHIND] = NONE;
             put_behind(nodes, first, task);
         } else {
-            // Nothing is beside the first, of a whole heap too.
+            // The root of a heap has no siblings.
             node.links.child[BEHIND] = first;
             node.links.child[BESIDE] = NONE;
             self.first = task;
@@ -68,7 +66,7 @@ impl Timers {
         }
     }
 
-    /// Takes out the first timer, which there must be; returns its task.
+    /// Removes the first timer, which must exist; returns its task.
     pub fn pop(&mut self, nodes: &mut Nodes) -> u32 {
         let task = self.first;
         self.first = merge(nodes, nodes.0[task as usize].links.child[BEHIND]);
@@ -79,7 +77,7 @@ impl Timers {
         task
     }
 
-    /// Takes out the timer of `task`, as only tests do.
+    /// Removes the timer of `task`; only tests do.
     #[cfg(test)]
     pub fn remove(&mut self, nodes: &mut Nodes, task: u32) {
         let mut others = vec![];
@@ -94,8 +92,8 @@ impl Timers {
     }
 }
 
-/// Makes one heap of those whose first nodes are `child` and all beside it: in
-/// pairs, then the pairs from the last to the first.
+/// Merges `child` and its siblings into one heap: in pairs, then the pairs from the last to the
+/// first.
 #[inline]
 fn merge(nodes: &mut Nodes, mut child: u32) -> u32 {
     let mut pairs = NONE;
@@ -126,8 +124,8 @@ fn merge(nodes: &mut Nodes, mut child: u32) -> u32 {
     first
 }
 
-/// Makes one heap of two; its first node. Which one that is cannot be foretold,
-/// so there is no branch on it: the two change places under a mask.
+/// Merges two heaps and returns the root. The order is unpredictable, so the two are swapped under
+/// a mask instead of by a branch.
 #[inline]
 fn meld(nodes: &mut Nodes, a: u32, b: u32) -> u32 {
     let before = nodes.0[a as usize].before(&nodes.0[b as usize]);

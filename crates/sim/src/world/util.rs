@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How much of a CPU is used, and whether it fits.
+//! Utilization of a CPU, and whether utilization fits a capacity.
 
 use alight_policy::Cpu;
 
-/// Utilization of a CPU, that of tasks that wait included (`cpu_util`).
+/// Utilization of a CPU, with that of waiting tasks (`cpu_util`).
 #[inline]
 pub(crate) fn cpu_util(view: &Cpu) -> u32 {
     view.cfs
@@ -12,7 +12,7 @@ pub(crate) fn cpu_util(view: &Cpu) -> u32 {
         .min(view.capacity_orig)
 }
 
-/// `fits_capacity`: what is used must be below 1024/1280 of what is there.
+/// Factors of `fits_capacity`: utilization must be below 1024/1280 of the capacity.
 pub(crate) const FITS: (u64, u64) = (1280, 1024);
 
 /// `fits_capacity(need, capacity)`.

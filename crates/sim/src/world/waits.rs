@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tasks wait in.
+//! Mutexes and wait queues of tasks.
 
 use crate::base::treap::NONE;
 use crate::world::state::Interval;
@@ -8,13 +8,13 @@ use crate::world::state::Task;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mutex {
     pub owner: u32,
-    /// Somebody may wait: who unlocks it has to call (`__lll_lock_wait` of glibc: the
-    /// word is 2, and stays so where a waiter takes it, who cannot know of others).
+    /// A task may wait, so the unlocker must call the kernel (`__lll_lock_wait` of glibc: the word
+    /// is 2). It stays set when a waiter takes the mutex, since the waiter cannot know of others.
     pub contended: bool,
     pub waiters: WaitQueue,
     /// The futex bucket's lock.
     pub bucket: Interval,
-    /// The CPU whose rounds take it, [`NONE`] if none do ([`crate::world::rounds`]).
+    /// The CPU whose collapsed loop takes it, [`NONE`] if none ([`crate::world::rounds`]).
     pub rounds_of: u32,
 }
 
@@ -51,7 +51,7 @@ impl WaitQueue {
         self.head == NONE
     }
 
-    /// Takes a task out of it; false if it is not there.
+    /// Removes a task; false if it is not in the queue.
     pub fn remove(&mut self, tasks: &mut [Task], task: u32) -> bool {
         let (mut before, mut at) = (NONE, self.head);
         while at != NONE && at != task {
@@ -71,7 +71,8 @@ impl WaitQueue {
         true
     }
 
-    /// `task` is woken last. Returns who was last before, whose next it is, or [`NONE`].
+    /// Adds `task` at the tail. Returns the tail before, whose `wait_next` must become `task`, or
+    /// [`NONE`].
     pub fn join_last(&mut self, task: u32) -> u32 {
         let tail = std::mem::replace(&mut self.tail, task);
         if tail == NONE {
@@ -80,7 +81,7 @@ impl WaitQueue {
         tail
     }
 
-    /// `task` is woken first. Returns who was first before, its next, or [`NONE`].
+    /// Adds `task` at the head. Returns the head before, the `wait_next` of `task`, or [`NONE`].
     pub fn join_first(&mut self, task: u32) -> u32 {
         let next = std::mem::replace(&mut self.head, task);
         if next == NONE {
@@ -89,7 +90,7 @@ impl WaitQueue {
         next
     }
 
-    /// The first leaves; `next` is its next.
+    /// Removes the head; `next` is its `wait_next`.
     pub fn leave_first(&mut self, next: u32) {
         self.head = next;
         if next == NONE {
@@ -97,7 +98,7 @@ impl WaitQueue {
         }
     }
 
-    /// Who is woken first, or [`NONE`].
+    /// The head, or [`NONE`].
     pub fn first(&self) -> u32 {
         self.head
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Clocks, idle states, energy, and what takes speed from CPUs.
+//! The layer `Power`: CPU frequencies, idle states, energy, and what slows CPUs down (pressure,
+//! SMT, time in interrupts). It also owns the utilization clamps.
 
 pub(crate) mod counting;
 pub(crate) mod cpufreq;
@@ -31,23 +32,23 @@ use crate::power::uclamp::{Limits, QueueClamps};
 use crate::world::World;
 use alight_machine::{Governor, IdleGovernor};
 
-/// Clocks, idle states, energy, and what takes speed from CPUs.
+/// CPU frequencies, idle states, energy, and what slows CPUs down.
 #[repr(C)]
 pub(crate) struct Power<'a> {
     pub world: World<'a>,
-    /// PM QoS: no idle state with a longer wakeup latency, ns.
+    /// Largest wakeup latency of an idle state, ns (PM QoS).
     latency_limit_ns: u64,
-    /// Pending change of each frequency domain, then the machine's other events.
+    /// The pending change of each frequency domain, then the other events of the machine.
     freq_queue: Queue,
     freq: Table<FreqState>,
     /// Clamps of the tasks on each CPU's queue.
     uclamp: Box<[QueueClamps]>,
     uclamp_limits: Limits,
     meters: Table<ClusterMeter>,
-    /// Of each core type.
+    /// Idle states, and domain states, of each core type.
     idle_states: Table<Table<State>>,
     domain_states: Table<Vec<DomainState>>,
-    /// Of each CPU.
+    /// Idle state of each CPU.
     idle: Table<CpuIdle>,
     idle_memory: Memory,
     pressure: Pressure,
@@ -57,24 +58,24 @@ pub(crate) struct Power<'a> {
 
 stands_on!(Power on World: world);
 
-/// What a run asks of clocks and idle states.
+/// Settings of a run for frequencies and idle states.
 pub(crate) struct Asked {
     pub governor: Governor,
     pub idle_governor: IdleGovernor,
-    /// PM QoS: no idle state with a longer wakeup latency, us.
+    /// Largest wakeup latency of an idle state, us (PM QoS).
     pub latency_limit_us: Option<u64>,
-    /// Limits of frequencies change.
+    /// Frequency limits change during the run.
     pub limited: bool,
-    /// Slots of the machine's events beyond those of its frequency domains.
+    /// Event slots of the machine beyond those of its frequency domains.
     pub slots: usize,
     pub uclamp_limits: Limits,
 }
 
 impl<'a> Power<'a> {
-    /// The clocks run, all CPUs execute.
+    /// The layer at the start of a run: all frequencies set, all CPUs executing.
     ///
     /// # Errors
-    /// The kernel lacks the idle governor.
+    /// If the kernel lacks the idle governor.
     pub fn new(world: World<'a>, asked: Asked) -> Result<Self, Error> {
         let (machine, nr_cpus) = (world.machine, world.cpus.len());
         // SAFETY: looked up by numbers of CPUs, as the clamps are.
@@ -110,13 +111,13 @@ impl<'a> Power<'a> {
 }
 
 impl Power<'_> {
-    /// Do limits of frequencies change in this run?
+    /// Do frequency limits change in this run, and does the base's scheduler learn of it?
     #[inline]
     pub fn has_pressure(&self) -> bool {
         self.pressure.used
     }
 
-    /// Is time in interrupts counted apart?
+    /// Is time in interrupts accounted separately (`CONFIG_IRQ_TIME_ACCOUNTING`)?
     #[inline]
     pub fn has_irq_time(&self) -> bool {
         self.irq_time.used
@@ -128,28 +129,28 @@ impl Power<'_> {
         self.smt.used
     }
 
-    /// How many frequency domains there are: slots of the machine's events from 0 on.
+    /// Number of frequency domains. They have the event slots from 0 on.
     pub fn nr_freq_domains(&self) -> usize {
         self.freq.len()
     }
 
-    /// The event of the machine in `slot` is due at `at`.
+    /// Sets the machine event in `slot` to the time `at`.
     pub fn await_machine(&mut self, slot: usize, at: u64) {
         self.freq_queue.set(slot, at);
     }
 
-    /// When the machine's next event is due, and its slot.
+    /// Time and slot of the next machine event.
     #[inline]
     pub fn next_of_machine(&self) -> (u64, usize) {
         self.freq_queue.first()
     }
 
-    /// The operating point of `domain`, by its index.
+    /// Index of the operating point of `domain`.
     pub fn opp_index(&self, domain: usize) -> u32 {
         self.freq[domain].opp_index()
     }
 
-    /// How often the clock of `domain` changed since counts started.
+    /// Number of frequency changes of `domain` in the counted time.
     pub fn freq_changes(&self, domain: usize) -> u64 {
         self.freq[domain].changes
     }
@@ -164,7 +165,7 @@ impl Power<'_> {
         self.idle[cpu].state()
     }
 
-    /// Energy, residency and changes of clocks count from now on.
+    /// Restarts the counters of energy, residency and frequency changes.
     pub fn power_counts_anew(&mut self) {
         self.meters_flush();
         self.flush_beside();

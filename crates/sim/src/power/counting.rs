@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is counted of where tasks ran, and for how long, up to now.
+//! Runtimes of tasks and busy times of CPUs up to now, and the places of tasks.
 
 use crate::base::treap::NONE;
 use crate::power::Power;
@@ -7,7 +7,7 @@ use alight_trace::Event;
 use alight_trace::PrevState;
 
 impl Power<'_> {
-    /// `task` runs on `cpu` now, and some workload asks where its tasks are.
+    /// Notes that `task` runs on `cpu` now. Called only if some workload asks where its tasks are.
     pub fn note_place(&mut self, cpu: usize, task: u32) {
         let cluster = self.cpus[cpu].cluster;
         let now = self.now;
@@ -18,7 +18,7 @@ impl Power<'_> {
         }
     }
 
-    /// How long `task` has run, ns, what it has run since it was last accounted included.
+    /// Runtime of `task`, ns, with the part not accounted yet.
     pub fn ran_ns(&self, task: usize) -> u64 {
         let accounted = self.tasks[task].sum_exec;
         let cpu = self.tasks[task].cpu as usize;
@@ -28,7 +28,7 @@ impl Power<'_> {
         }
     }
 
-    /// Time that tasks ran on `cpu`, ns, the run of its current task included.
+    /// Time that tasks ran on `cpu`, ns, with the part of the current task not accounted yet.
     pub fn busy_ns(&self, cpu: usize) -> u64 {
         let c = &self.cpus[cpu];
         let current = match c.curr {
@@ -48,7 +48,7 @@ impl Power<'_> {
         if self.tracing {
             let mut reached = self.reached(cpu);
             if next != NONE {
-                // The tracepoint lies somewhere in the switch, which is charged already.
+                // The tracepoint is somewhere in the switch, which is already charged.
                 reached -= self.ns(cpu, self.costs(cpu).switch).div_ceil(2);
             }
             let event = Event::Switch {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which clock a frequency domain runs at: the governors performance, powersave,
-//! userspace and schedutil (`kernel/sched/cpufreq_schedutil.c`).
+//! The frequency of each frequency domain: the governors performance, powersave, userspace and
+//! schedutil (`kernel/sched/cpufreq_schedutil.c`).
 //!
-//! schedutil is asked at every change of a queue's utilization. It wants the
-//! lowest operating point with a quarter more capacity than is used
-//! (`demand`). Where the driver can switch at once, the change takes effect after
-//! the hardware's time; else a kernel thread, which runs on a CPU of the domain
-//! and takes two context switches there, calls the driver, which sleeps meanwhile.
+//! schedutil is called at every change of a queue's utilization (`cpufreq_update_util`). It wants
+//! the lowest operating point with a quarter more capacity than is used (`demand`). If the driver
+//! can switch fast, the change takes effect after the hardware's time. Else a kernel thread on a
+//! CPU of the domain calls the driver, which sleeps meanwhile. The thread costs two context
+//! switches there.
 //!
-//! Limits that change are in [`crate::power::pressure`].
+//! Changes of limits are in [`crate::power::pressure`].
 //!
-//! Not modelled, since nothing modelled causes it: the boost after waiting for
-//! I/O. The governor's thread is not a task: what it takes is
-//! charged to a CPU of the domain.
+//! Not modelled: the boost after waiting for I/O, since nothing modelled causes it. The governor's
+//! thread is not a task: its time is charged to a CPU of the domain.
 
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
@@ -28,39 +27,39 @@ use alight_trace::Event;
 
 /// Rate limit in multiples of the transition latency (`LATENCY_MULTIPLIER`).
 const LATENCY_MULTIPLIER: u64 = 1000;
-/// Rate limit where the latency is unknown, us.
+/// Rate limit if the latency is unknown, us.
 const UNKNOWN_LATENCY_US: u64 = 1000;
-/// Longest rate limit so derived, us (`cpufreq_policy_transition_delay_us`).
+/// Longest rate limit derived in this way, us (`cpufreq_policy_transition_delay_us`).
 const MAX_TRANSITION_DELAY_US: u64 = 10_000;
 
 /// A frequency domain (`struct cpufreq_policy` and `struct sugov_policy`).
 #[derive(Debug, Clone)]
 pub(crate) struct FreqState {
-    /// schedutil decides; else the operating point stays.
+    /// schedutil sets the operating point; else it is fixed.
     dynamic: bool,
     governor: Governor,
-    /// Current operating point, index into the domain's.
+    /// Index of the current operating point.
     current: u32,
-    /// Operating points up to this one may be used.
+    /// Index of the highest operating point that may be used.
     highest: u32,
     pub limits: Limits,
     cpus: Box<[u32]>,
     change: Change,
-    /// Changes of its clock since counts started.
+    /// Number of frequency changes in the counted time.
     pub changes: u64,
     sugov: Sugov,
 }
 
-/// A change of frequency on its way.
+/// A pending change of frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     None,
-    /// The governor's thread is woken, on account of this CPU.
+    /// The governor's thread has been woken on behalf of this CPU.
     Woken {
         cpu: u32,
     },
-    /// The hardware switches to this operating point; `again`: the governor
-    /// has changed its mind meanwhile, on account of this CPU.
+    /// The hardware switches to this operating point; `again`: the governor has asked for another
+    /// change meanwhile, on behalf of this CPU.
     Switching {
         opp: u32,
         again: Option<u32>,
@@ -89,14 +88,14 @@ impl FreqState {
         self.current
     }
 
-    /// The current operating point of the domain, which is number `domain` of `machine`.
+    /// The current operating point of the domain; `domain` is its number in `machine`.
     #[inline]
     pub fn opp<'a>(&self, machine: &'a Machine, domain: usize) -> &'a Opp {
         &machine.freq_domains[domain].opps[self.current as usize]
     }
 }
 
-/// The clocks of a machine.
+/// The frequency domains of a machine.
 pub(super) fn freq_of(world: &World<'_>, governor: Governor) -> Table<FreqState> {
     let of_domain = |domain: &FreqDomain| {
         let rate_limit = rate_limit_ns(domain, world.kernel.schedutil.rate_limit);
@@ -104,8 +103,8 @@ pub(super) fn freq_of(world: &World<'_>, governor: Governor) -> Table<FreqState>
         FreqState::new(domain, governor, sugov)
     };
     let freq: Vec<_> = world.machine.freq_domains.iter().map(of_domain).collect();
-    // SAFETY: looked up by the frequency domains of CPUs, which were numbered over the same ones,
-    // and by the slots of a queue of as many.
+    // SAFETY: indexed by the frequency domains of CPUs, which are numbered over these domains, and
+    // by the slots of a queue with as many.
     unsafe { Table::new(freq) }
 }
 
@@ -123,8 +122,8 @@ fn rate_limit_ns(domain: &FreqDomain, rule: RateLimit) -> u64 {
         })
 }
 
-/// Of each operating point of `domain`, the one that is taken for it: itself, or
-/// the next that is worth its power (`CPUFREQ_RELATION_E`).
+/// For each operating point of `domain`, the one that is used instead: itself, or the next
+/// efficient one (`CPUFREQ_RELATION_E`).
 fn efficient(domain: &FreqDomain, params: &Params) -> Box<[u32]> {
     let inefficient = match params.skip_inefficient {
         0 => vec![],
@@ -139,17 +138,17 @@ fn efficient(domain: &FreqDomain, params: &Params) -> Box<[u32]> {
     taken.into()
 }
 
-/// schedutil's memory (`struct sugov_policy`).
+/// State of schedutil (`struct sugov_policy`).
 #[derive(Debug, Clone)]
 struct Sugov {
-    /// No change before this time: `last_freq_update_time` and the delay.
+    /// Earliest time of the next change: `last_freq_update_time` plus the delay.
     next_update_at: u64,
     freq_update_delay_ns: u64,
     /// Wanted frequency, kHz; 0 before the first update.
     next_freq: u32,
-    /// The same before it was rounded to an operating point.
+    /// The wanted frequency before it was rounded to an operating point, kHz.
     cached_raw_freq: u32,
-    /// Limits have changed since the last update (`need_freq_update`).
+    /// The limits have changed since the last update (`need_freq_update`).
     limits_changed: bool,
     /// `idle_calls` of the domain's only CPU at the last update.
     saved_idle_calls: u32,
@@ -178,7 +177,7 @@ impl Sugov {
         self.limits_changed = false;
     }
 
-    /// `sugov_limits`: the next update does not wait, and looks up the frequency again.
+    /// `sugov_limits`: the next update ignores the rate limit and looks up the frequency again.
     fn limit(&mut self) {
         self.next_update_at = 0;
         self.limits_changed = true;
@@ -190,33 +189,33 @@ impl Sugov {
         now >= self.next_update_at
     }
 
-    /// The only CPU of the domain was busy ever since the last update
-    /// (`sugov_cpu_is_busy`): its idle calls are still the same.
+    /// Was the only CPU of the domain busy ever since the last update (`sugov_cpu_is_busy`)? Its
+    /// idle calls are unchanged then.
     fn still_busy(&mut self, idle_calls: u32) -> bool {
         let same = idle_calls == self.saved_idle_calls;
         self.saved_idle_calls = idle_calls;
         same
     }
 
-    /// Frequency that serves `raw` kHz, kHz (`get_next_freq`,
-    /// `cpufreq_driver_resolve_freq`); `opps` are those that may be used, `anew`: they may
-    /// be others than the last time.
+    /// The operating point's frequency for `raw` kHz, kHz (`get_next_freq`,
+    /// `cpufreq_driver_resolve_freq`). `opps` are the operating points that may be used; `anew`:
+    /// they may differ from the last time.
     fn resolve(&mut self, raw: u32, opps: &[Opp], anew: bool) -> u32 {
         if raw == self.cached_raw_freq && !anew {
             return self.next_freq;
         }
         self.cached_raw_freq = raw;
         let lowest = lowest_at_least(opps, raw);
-        // What is worth its power may be out of reach (`cpufreq_is_in_limits`).
+        // The efficient operating point may be above the limit (`cpufreq_is_in_limits`).
         let efficient = opps.get(self.efficient[lowest] as usize);
         efficient.unwrap_or(&opps[lowest]).khz
     }
 
-    /// Frequency for `raw` kHz at an update, kHz. `hold`: do not go down
+    /// Frequency for `raw` kHz at an update, kHz. `hold`: the frequency must not fall
     /// (`sugov_update_single_freq`).
     fn next(&mut self, raw: u32, opps: &[Opp], hold: Option<Hold>) -> u32 {
         let before = self.cached_raw_freq;
-        // At every update, a hold or not (`need_freq_update`).
+        // Every update clears the flag, with or without a hold (`need_freq_update`).
         let limited = std::mem::take(&mut self.limits_changed);
         let khz = self.resolve(raw, opps, limited);
         let Some(hold) = hold else { return khz };
@@ -230,7 +229,7 @@ impl Sugov {
         self.next_freq
     }
 
-    /// Takes note of a frequency; true if it is a new one (`sugov_update_next_freq`).
+    /// Stores the next frequency; true if it is a new one (`sugov_update_next_freq`).
     fn commit(&mut self, now: u64, khz: u32) -> bool {
         if khz == self.next_freq {
             return false;
@@ -241,7 +240,7 @@ impl Sugov {
     }
 }
 
-/// The lowest operating point with at least `khz`, else the top one
+/// Index of the lowest operating point with at least `khz`, else of the top one
 /// (`CPUFREQ_RELATION_L`).
 pub(crate) fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
     opps.partition_point(|opp| opp.khz < khz)
@@ -249,15 +248,15 @@ pub(crate) fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
 }
 
 impl Power<'_> {
-    /// The clocks of all domains run.
+    /// Sets the rates of all CPUs at the start of the run.
     pub(super) fn rates_begin(&mut self) {
         for domain in 0..self.freq.len() {
             self.set_rates(domain);
         }
     }
 
-    /// Operating points of `domain` up to `highest` may be used from now on
-    /// (`cpufreq_set_policy`, `cpufreq_governor_limits`).
+    /// Limits `domain` to the operating points up to index `highest` (`cpufreq_set_policy`,
+    /// `cpufreq_governor_limits`).
     pub fn cpufreq_limit(&mut self, domain: usize, highest: u32) {
         let limits = &self.machine.freq_domains[domain];
         let freq = &mut self.freq[domain];
@@ -266,7 +265,7 @@ impl Power<'_> {
         if freq.dynamic {
             match &mut freq.change {
                 Change::None => {}
-                // It looks at the limit when it runs.
+                // The thread applies the limit when it runs.
                 Change::Woken { .. } => return,
                 // The limit waits until the thread is done (`work_lock`).
                 Change::Switching { opp, .. } => return *opp = (*opp).min(highest),
@@ -287,9 +286,8 @@ impl Power<'_> {
         }
     }
 
-    /// `cpu` went off or came back: the governor of its policy is stopped, and
-    /// begins anew with the CPUs that are there (`cpufreq_offline`,
-    /// `cpufreq_online`, `sugov_start`). The clock stays as it is.
+    /// `cpu` went offline or came back: the governor of its policy stops and restarts with the
+    /// online CPUs (`cpufreq_offline`, `cpufreq_online`, `sugov_start`). The frequency stays.
     pub fn cpufreq_cpus_changed(&mut self, cpu: usize) {
         let domain = self.cpus[cpu].freq_domain as usize;
         let members = self.machine.freq_domains[domain].cpus.iter();
@@ -328,9 +326,8 @@ impl Power<'_> {
         }
     }
 
-    /// The governor wants another frequency on account of `cpu`. What follows
-    /// happens in an event of the domain's own: here, CPUs are in the middle of
-    /// something.
+    /// Requests the governor's new frequency on behalf of `cpu`. The change happens in an event of
+    /// the domain, since CPUs are in the middle of an operation here.
     pub fn request(&mut self, cpu: usize, domain: usize) {
         let machine = self.machine;
         let limits = &machine.freq_domains[domain];
@@ -353,7 +350,7 @@ impl Power<'_> {
                 return;
             }
             (false, Change::None) => (woken, 0),
-            // It reads what is wanted when it runs.
+            // The thread reads the wanted frequency when it runs.
             (false, Change::Woken { .. }) => return,
             (false, Change::Switching { opp, .. }) => {
                 freq.change = Change::Switching {
@@ -387,15 +384,15 @@ impl Power<'_> {
         self.freq_queue.set(domain, due);
     }
 
-    /// A CPU of `domain` whose task makes way for the governor's thread: `cpu`
-    /// if it runs one, else the first that does. On an idle CPU it delays nobody.
+    /// The CPU of `domain` whose task makes way for the governor's thread: `cpu` if it runs a task,
+    /// else the first that does. `None`: on an idle CPU the thread delays no task.
     fn sugov_host(&self, domain: usize, cpu: usize) -> Option<usize> {
         let runs = |&cpu: &usize| self.cpus[cpu].phase == Phase::Running;
         let members = self.freq[domain].cpus.iter().map(|&cpu| cpu as usize);
         std::iter::once(cpu).chain(members).find(runs)
     }
 
-    /// Speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
+    /// Sets speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
     pub fn set_rates(&mut self, domain: usize) {
         let machine = self.machine;
         let opps = &machine.freq_domains[domain].opps;
@@ -407,8 +404,8 @@ impl Power<'_> {
         }
     }
 
-    /// A deadline task begins to need bandwidth on `cpu`: the frequency does not wait
-    /// for the rate limit (`ignore_dl_rate_limit`).
+    /// A deadline task starts to need bandwidth on `cpu`: the next update ignores the rate limit
+    /// (`ignore_dl_rate_limit`).
     pub fn cpufreq_hurries(&mut self, cpu: usize) {
         let domain = self.cpus[cpu].freq_domain as usize;
         let sugov = &mut self.freq[domain].sugov;
@@ -417,8 +414,7 @@ impl Power<'_> {
         self.cpufreq_update(cpu);
     }
 
-    /// The utilization of the queue of `cpu` may have changed
-    /// (`cpufreq_update_util`).
+    /// Called when the utilization of the queue of `cpu` may have changed (`cpufreq_update_util`).
     #[inline]
     pub fn cpufreq_update(&mut self, cpu: usize) {
         self.signals_changed(cpu);
@@ -429,7 +425,8 @@ impl Power<'_> {
         }
     }
 
-    /// The pending change of `domain` is due: which one. A switch is over, a woken thread is at work.
+    /// Returns the pending change of `domain`, which is due. A switch is complete; a woken thread
+    /// runs.
     pub fn cpufreq_due(&mut self, domain: usize) -> Change {
         self.freq_queue.set(domain, NEVER);
         let state = &mut self.freq[domain];
@@ -440,7 +437,7 @@ impl Power<'_> {
         due
     }
 
-    /// The clock of `domain` is another one from now on; its queues know the time.
+    /// Sets the operating point of `domain` now. The caller has updated the clocks of its queues.
     pub fn opp_changed(&mut self, domain: usize, opp: u32) {
         let machine = self.machine;
         self.freq[domain].current = opp;
@@ -455,7 +452,7 @@ impl Power<'_> {
         }
     }
 
-    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
+    /// Tells a sink with details the initial frequencies. They are not events of the run.
     pub fn trace_clocks(&mut self) {
         if !self.detailed {
             return;
@@ -472,7 +469,7 @@ impl Power<'_> {
 }
 
 impl FreqState {
-    /// Operating point that the governor wants.
+    /// Index of the operating point that the governor wants.
     fn wanted(&self, limits: &FreqDomain) -> u32 {
         (lowest_at_least(&limits.opps, self.sugov.next_freq) as u32).min(self.highest)
     }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A CPU in the idle loop (`kernel/sched/idle.c`): which state it
-//! enters, whether its tick stops, when the state is real, and how long the way
-//! out of it takes.
+//! A CPU in the idle loop (`kernel/sched/idle.c`): the state that it enters, whether its tick
+//! stops, when the hardware reaches the state, and how long the exit takes.
 //!
-//! What the governor asks for and what the hardware does are two things. A
-//! state of cluster scope is a vote: as long as some CPU of the cluster has not
-//! cast its own, the hardware is in the deepest core state below it (PSCI,
-//! platform coordinated). The last vote makes it real for all; the first CPU
-//! that leaves ends it for all. A state of domain scope is on no CPU's list: the last
-//! CPU to enter its deepest state chooses it ([`domain`]; PSCI, OS-initiated).
+//! The governor's request and the hardware's state differ. A state of cluster scope is a vote:
+//! until all CPUs of the cluster have voted, the hardware is in the deepest core state below it
+//! (PSCI, platform coordinated). With the last vote the whole cluster enters the state; the first
+//! CPU that leaves ends it for all. A state of domain scope is not in any CPU's list: the last CPU
+//! that enters its deepest state chooses it ([`domain`]; PSCI, OS-initiated).
 
 use crate::kernel::Domains;
 use crate::kernel::Kernel;
@@ -36,52 +34,53 @@ use menu::Menu;
 pub(crate) use states::{DomainState, State, domain_states, own_states, states};
 use std::collections::BTreeMap;
 
-/// Time to the next timer of a CPU that has none, ns: 18 minutes. Systems always
-/// have some timer; from 100 ms on, the governor no longer tells times apart.
+/// Time to the next timer of a CPU without timers, ns: 18 minutes. Real systems always have some
+/// timer. Above 100 ms the governor does not distinguish times.
 const NO_TIMER_NS: u64 = (1 << 40) - 1;
 
-/// A CPU's idle period and what its governor remembers.
+/// A CPU's idle period, and the state of its governor.
 #[derive(Debug, Clone)]
 pub(crate) struct CpuIdle {
     menu: Menu,
-    /// State that was asked for.
+    /// State that was requested.
     state: u32,
-    /// State of the core while the cluster state is not real: the same, or the
-    /// deepest core state below it.
+    /// State of the core while the cluster is not in the cluster state: `state`, or the deepest
+    /// core state below it.
     core_state: u32,
-    /// State while it is real: the same as `state`, or that of the domain.
+    /// State while the cluster is in the cluster state: `state`, or that of the domain.
     deep_state: u32,
-    /// When the state was asked for.
+    /// Time of the request.
     entered_at: u64,
-    /// Until then the idle task has other work; an interrupt finds it there.
+    /// Start of the entry. Until then the idle task has other work, and an interrupt finds it
+    /// there.
     entry_begin: u64,
-    /// When the core is in it; from the begin to then nothing stops the entry.
+    /// End of the entry. From `entry_begin` to here nothing stops the entry.
     entry_end: u64,
-    /// When it executes again, set once an interrupt has come.
+    /// Time at which it executes again; [`NEVER`] until an interrupt has come.
     resumes_at: u64,
     /// Residency is booked up to here.
     booked_to: u64,
-    /// State that the hardware was in when it was last booked, [`NONE`] if not in this idle period.
+    /// Hardware state at the last booking, [`NONE`] if there was none in this idle period.
     booked_in: u32,
-    /// The tick was stopped in this stay in the idle loop.
+    /// The tick was stopped in this stay in the idle loop (`tick_stopped`).
     tick_stopped: bool,
-    /// Its tick has woken it from the last state of this stay.
+    /// Its tick ended the last state of this stay.
     got_tick: bool,
-    /// Times that the tick was stopped, or stayed so (`ts->idle_calls`).
+    /// Number of times that the tick was stopped, or stayed stopped (`ts->idle_calls`).
     pub idle_calls: u32,
     /// Per state of its core type.
     residency: Box<[Residency]>,
 }
 
-/// What is counted of one state.
+/// Counters of one idle state.
 #[derive(Debug, Clone, Copy, Default)]
 struct Residency {
-    /// Times that it was asked for: by the governor, or as the domain's by the last CPU.
+    /// Requests: by the governor, or, for a domain's state, by the last CPU.
     requested: u64,
-    /// Stays of the hardware in it that have a part in `ns`: there is none without time, and no time
-    /// without one.
+    /// Stays of the hardware in it. Each has added time to `ns`: there is no stay without time, and
+    /// no time without a stay.
     reached: u64,
-    /// Time that the hardware was in it, entry and exit left out.
+    /// Time that the hardware was in it, ns, without entry and exit.
     ns: u64,
 }
 
@@ -129,25 +128,25 @@ impl CpuIdle {
         }
     }
 
-    /// In an idle state that no interrupt has ended.
+    /// Is it in an idle state that no interrupt has ended?
     pub fn resting(&self) -> bool {
         self.resumes_at == NEVER
     }
 
-    /// Powers of the core in this idle period, uW: with and without the cluster.
+    /// Power of the core in this idle period, uW: outside and inside of the cluster state.
     pub fn powers(&self, states: &[State]) -> (u64, u64) {
         let state = &states[self.state as usize];
         (state.core_power_uw, state.power_uw)
     }
 
-    /// Residencies count from now on; what was before is booked. A stay that goes on is one that is
-    /// reached in the time that counts, too.
+    /// Restarts the residency counters; the caller has booked the time before. A stay that goes on
+    /// counts as reached in the new time, too.
     pub fn forget_residency(&mut self) {
         self.residency.fill(Residency::default());
         self.booked_in = NONE;
     }
 
-    /// Books residency up to `to`; the cluster state is real from `deep_from` on.
+    /// Books residency up to `to`; the cluster is in the cluster state from `deep_from` on.
     pub fn book(&mut self, to: u64, deep_from: u64) {
         if to <= self.booked_to {
             return;
@@ -158,7 +157,7 @@ impl CpuIdle {
         self.booked_to = to;
     }
 
-    /// The hardware was in `state` for `ns`, behind what is booked already.
+    /// Books that the hardware was in `state` for the next `ns`.
     #[inline]
     fn book_in(&mut self, state: u32, ns: u64) {
         if ns == 0 {
@@ -171,7 +170,7 @@ impl CpuIdle {
     }
 }
 
-/// The idle states of each core type as the kernel has them, and those of its domains.
+/// The idle states of each core type as the kernel has them, and the states of its domains.
 pub(super) fn idle_states_of(
     machine: &Machine,
     kernel: &Kernel,
@@ -184,33 +183,33 @@ pub(super) fn idle_states_of(
         })
         .collect();
     let of_domains: Vec<_> = known.map(|known| domain_states(known)).collect();
-    // SAFETY: looked up by the core types of CPUs, which were numbered over the same ones.
+    // SAFETY: indexed by the core types of CPUs, which are numbered over these core types.
     unsafe { (Table::new(of_cpus), Table::new(of_domains)) }
 }
 
-/// How long a CPU may poll before the governor is asked again
-/// (`cpuidle_poll_time`): until the first real state would have paid off.
+/// Longest time that a CPU polls before the governor is asked again, ns (`cpuidle_poll_time`): the
+/// target residency of the first real state.
 fn poll_limit(states: &[State], tick_ns: u64) -> u64 {
     states.get(1).map_or(tick_ns, |s| s.residency_ns)
 }
 
 impl World<'_> {
-    /// More of `cpu` is in use than teo of 6.5 takes for idle (`teo_cpu_is_utilized`,
-    /// `UTIL_THRESHOLD_SHIFT`).
+    /// Is `cpu` more utilized than 6.5's teo allows for an idle CPU (`teo_cpu_is_utilized`,
+    /// `UTIL_THRESHOLD_SHIFT`)?
     fn idle_utilized(&self, cpu: usize) -> bool {
         self.energy_util(cpu) > self.core.cpus[cpu].capacity_orig >> 6
     }
 }
 
 impl Power<'_> {
-    /// A stay of `cpu` in the idle loop begins (`do_idle`).
+    /// Starts a stay of `cpu` in the idle loop (`do_idle`).
     #[inline]
     pub fn idle_stay_begins(&mut self, cpu: usize) {
         self.idle[cpu].got_tick = false;
     }
 
-    /// What the governor chooses for `cpu`, whose tick goes on at its next time if it does
-    /// (`cpuidle_select`).
+    /// Asks the governor for a state of `cpu` (`cpuidle_select`). If the tick goes on, its next
+    /// time is set before.
     #[inline(always)]
     pub fn idle_choose(&mut self, cpu: usize) -> Choice {
         let stopped = self.idle[cpu].tick_stopped && self.cpus[cpu].tick_at == NEVER;
@@ -226,8 +225,8 @@ impl Power<'_> {
         choice
     }
 
-    /// Stops the tick of `cpu`, or keeps it (`tick_nohz_idle_stop_tick`, `tick_nohz_idle_retain_tick`);
-    /// does it stop now?
+    /// Stops the tick of `cpu`, or keeps it (`tick_nohz_idle_stop_tick`,
+    /// `tick_nohz_idle_retain_tick`). True if a running tick stopped.
     #[inline]
     pub fn idle_stop_tick(&mut self, cpu: usize, stop: bool) -> bool {
         let idle = &mut self.idle[cpu];
@@ -245,14 +244,14 @@ impl Power<'_> {
         &self.idle_states[self.cpus[cpu].core_type as usize]
     }
 
-    /// The state that `cpu` asks, or asked last, for.
+    /// The state that `cpu` requested last.
     #[inline]
     fn idle_state(&self, cpu: usize) -> &State {
         &self.idle_states(cpu)[self.idle[cpu].state as usize]
     }
 
-    /// `cpu` goes off: behind `work` ns it is in its deepest state and stays there
-    /// (`play_dead`). Its tick starts anew when it comes back.
+    /// `cpu` goes offline: after `work` ns it enters its deepest state and stays there
+    /// (`play_dead`). Its tick restarts when it comes back.
     pub fn idle_dead(&mut self, cpu: usize, work: u64) {
         self.idle[cpu].tick_stopped = false;
         let dead = Choice {
@@ -263,13 +262,13 @@ impl Power<'_> {
         self.enter(cpu, dead, work);
     }
 
-    /// `cpu` was off; its governor begins anew (`cpuidle_enable_device`).
+    /// `cpu` was offline: resets its governor (`cpuidle_enable_device`).
     pub fn idle_forgotten(&mut self, cpu: usize) {
         self.idle_left(cpu, false);
         self.idle_memory.forget(cpu, &mut self.idle[cpu].menu);
     }
 
-    /// Enters the chosen state behind `work` ns of what is under way.
+    /// Enters the chosen state after `work` ns of work under way, and sets the governor's timer.
     #[inline(always)]
     pub fn idle_enter(&mut self, cpu: usize, choice: Choice, work: u64) {
         self.enter(cpu, choice, work);
@@ -278,7 +277,7 @@ impl Power<'_> {
         }
     }
 
-    /// The same, without an alarm of the governor (`cpuidle_enter_state`).
+    /// The same, without the governor's timer (`cpuidle_enter_state`).
     #[inline(always)]
     fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {
         let begin = self.now + work;
@@ -354,9 +353,9 @@ impl Power<'_> {
         (self.idle_memory).select(cpu, &mut self.idle[cpu].menu, &look, utilized)
     }
 
-    /// An interrupt arrives at the idle `cpu` at `at` (now or later): when does
-    /// the CPU execute again? An entry that has begun goes on to its end; then
-    /// comes the exit of the state that the hardware was in.
+    /// An interrupt arrives at the idle `cpu` at `at` (now or later). Returns the time at which the
+    /// CPU executes again. An entry under way is completed first. Then comes the exit of the
+    /// hardware's state.
     #[inline(always)]
     pub fn idle_leave(&mut self, cpu: usize, at: u64) -> u64 {
         let State {
@@ -378,7 +377,7 @@ impl Power<'_> {
                     self.meters[cluster].up_at = up_at;
                     up_at
                 }
-                // The cluster may be on its way up for another of its CPUs.
+                // The cluster may be leaving its state for another of its CPUs.
                 _ => core_out.max(self.meters[cluster].up_at),
             }
         } else {
@@ -394,7 +393,7 @@ impl Power<'_> {
 
     /// `cpu` executes again after [`Power::idle_leave`]. `by_tick`: its tick woke it.
     ///
-    /// A stopped tick stays so until a task runs (`tick_nohz_idle_exit`).
+    /// A stopped tick stays stopped until a task runs (`tick_nohz_idle_exit`).
     #[inline(always)]
     pub fn idle_left(&mut self, cpu: usize, by_tick: bool) {
         let idle = &mut self.idle[cpu];
@@ -416,32 +415,32 @@ impl Power<'_> {
         self.trace_idle(cpu, None);
     }
 
-    /// `cpu`, which is idle, watches `need_resched`: waking it needs no IPI.
+    /// Does the idle `cpu` watch `need_resched`? Then waking it needs no IPI.
     #[inline]
     pub fn idle_polling(&self, cpu: usize) -> bool {
         self.idle_state(cpu).polling
     }
 
-    /// `cpu` polls in software.
+    /// Does `cpu` poll in software?
     pub(crate) fn idle_spins(&self, cpu: usize) -> bool {
         self.idle_state(cpu).spins
     }
 
-    /// `cpu` asks, or asked last, for a state that its cluster can follow.
+    /// Is the state that `cpu` requested last a vote for the cluster's state?
     pub(crate) fn idle_votes(&self, cpu: usize) -> bool {
         self.idle_state(cpu).votes
     }
 
-    /// Whether the cluster follows is for the last CPU to choose.
+    /// Does the last CPU choose whether the cluster enters a state?
     pub(crate) fn idle_by_last(&self, cpu: usize) -> bool {
         self.idle_state(cpu).by_last
     }
 
-    /// Idle states over all CPUs: how often each was asked for, how often the hardware got into it,
-    /// and the share of the run that it was in it.
+    /// Metrics of idle states over all CPUs: requests, stays of the hardware, and the share of the
+    /// run that the hardware was in each.
     pub fn idle_results(&mut self) -> Vec<Metric> {
         self.meters_flush();
-        // By depth, then by name: core types may name their states differently.
+        // Sorted by depth, then by name: core types may name their states differently.
         let mut states: BTreeMap<(usize, &str), Residency> = BTreeMap::new();
         let machine = self.machine;
         for (cpu, idle) in self.cpus.iter().zip(self.idle.iter()) {

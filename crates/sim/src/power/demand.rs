@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How much performance schedutil wants of a CPU.
+//! The performance that schedutil wants of a CPU.
 //!
-//! Of the fair class utilization counts or, if that is more, what its runnable
-//! tasks are expected to use; from 6.5 on also the time that tasks waited. What
-//! the other classes use comes on top, and a quarter for what may come:
+//! The fair class counts with its utilization or, if larger, with the estimate of its runnable
+//! tasks; from 6.5 on also with the time that tasks waited (`runnable_avg`). The utilization of the
+//! other classes is added, and a quarter as headroom:
 //!
-//! - up to 6.7 clamps hold fair and real-time tasks, deadlines add their
-//!   bandwidth, and the quarter is added to all of that, clamps included;
-//! - from 6.8 on the quarter is added first, and clamps hold what comes out.
+//! - up to 6.7 clamps apply to fair and real-time tasks, deadlines add their bandwidth, and the
+//!   quarter is added to the sum, clamps included;
+//! - from 6.8 on the quarter is added first, and clamps apply to the result.
 //!
-//! With the feature `uclamp-sum` utilization is clamped task by task, and nothing
-//! is clamped here.
+//! With the feature `uclamp-sum` utilization is clamped task by task, and nothing is clamped here.
 
 use crate::power::uclamp_sum;
 use crate::world::World;
 use alight_policy::abi::{Cpu, rule};
 use alight_policy::{Params, rq};
 
-/// Demand on a domain: performance that the CPU which needs the highest clock
-/// wants, of its capacity; the quarter is in it except up to 5.10, where it is
-/// added to the frequency.
+/// Demand on a domain: the performance `perf`, of the capacity `max`, that the CPU which needs the
+/// highest frequency wants. It includes the quarter, except up to 5.10, where the quarter is added
+/// to the frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Demand {
     pub perf: u32,
@@ -29,15 +28,14 @@ pub(crate) struct Demand {
 impl Demand {
     pub const NONE: Demand = Demand { perf: 0, max: 1 };
 
-    /// Of `self` and another CPU the one with the larger share of its capacity
-    /// in use; equal shares: `self`.
+    /// The demand of `self` and `other` with the larger share of its capacity; `self` if equal.
     pub fn or_higher(self, other: Demand) -> Demand {
         let needs_more = u64::from(other.perf) * u64::from(self.max)
             > u64::from(self.perf) * u64::from(other.max);
         if needs_more { other } else { self }
     }
 
-    /// The frequency that serves it on a domain whose highest is `top` kHz, kHz
+    /// The frequency for this demand, kHz, on a domain whose highest is `top` kHz
     /// (`map_util_freq`).
     pub fn frequency(self, params: &Params, top: u32) -> u32 {
         let top = u64::from(top);
@@ -61,8 +59,7 @@ fn fair_util(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     util.min(view.capacity_orig)
 }
 
-/// `util` beside the time that interrupts take, and that time
-/// (`scale_irq_capacity`).
+/// `util` scaled down by the share of time in interrupts, plus that share (`scale_irq_capacity`).
 fn with_irq(util: u32, irq: u32, max: u32) -> u32 {
     if irq == 0 {
         return util;
@@ -70,7 +67,7 @@ fn with_irq(util: u32, irq: u32, max: u32) -> u32 {
     (u64::from(util) * u64::from(max - irq) / u64::from(max)) as u32 + irq
 }
 
-/// Up to 6.7: clamps first (`effective_cpu_util`, FREQUENCY_UTIL).
+/// Up to 6.7: clamps apply first (`effective_cpu_util`, FREQUENCY_UTIL).
 fn clamped(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     let (max, irq) = (view.capacity_orig, u32::from(view.irq_util));
     if irq >= max || !clamps && view.rt_nr_running != 0 {
@@ -86,8 +83,8 @@ fn clamped(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     (with_irq(util, irq, max) + u32::from(view.dl_bandwidth)).min(max)
 }
 
-/// From 6.8 on: what other classes have been promised, or the lower clamp
-/// (`effective_cpu_util`, `min`).
+/// From 6.8 on: the least performance, by the bandwidth promised to other classes or the lower
+/// clamp (`effective_cpu_util`, `min`).
 fn least(view: &Cpu, clamps: bool) -> u32 {
     let (max, irq) = (view.capacity_orig, u32::from(view.irq_util));
     let promised = irq + u32::from(view.dl_bandwidth);
@@ -99,7 +96,7 @@ fn least(view: &Cpu, clamps: bool) -> u32 {
     }
 }
 
-/// From 6.8 on: clamps last (`effective_cpu_util`, `sugov_effective_cpu_perf`).
+/// From 6.8 on: clamps apply last (`effective_cpu_util`, `sugov_effective_cpu_perf`).
 fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     let (max, irq) = (view.capacity_orig, u32::from(view.irq_util));
     if irq >= max {
@@ -119,7 +116,7 @@ fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     most.min(util + (util >> 2)).max(least)
 }
 
-/// What the governor wants of a CPU (`sugov_get_util`).
+/// The demand of a CPU (`sugov_get_util`).
 fn of_all(params: &Params, view: &Cpu, clamps: bool) -> Demand {
     let perf = match params.performance {
         rule::PERFORMANCE_CLAMPED => clamped_last(params, view, clamps),
@@ -135,14 +132,15 @@ fn of_all(params: &Params, view: &Cpu, clamps: bool) -> Demand {
     }
 }
 
-/// Do no real-time or deadline task and no interrupt take time of a CPU? Bandwidth may be promised.
+/// Do only fair tasks take time of a CPU: no real-time or deadline task, no interrupt? Deadline
+/// bandwidth may be promised.
 #[inline(always)]
 fn only_fair(view: &Cpu) -> bool {
     view.irq_util | view.rt_util | view.dl_util | view.rt_nr_running == 0
 }
 
-/// The same by rule `by` of a CPU that only fair tasks take time of, without clamps: most CPUs of most
-/// runs, and the governor looks at all of a domain.
+/// The demand, by rule `by`, of a CPU on which only fair tasks take time and no clamps are used.
+/// This shortcut covers most CPUs of most runs; the governor looks at all CPUs of a domain.
 #[inline(always)]
 fn of_fair(view: &Cpu, by: u32, boosts: bool) -> Demand {
     let (max, promised) = (view.capacity_orig, u32::from(view.dl_bandwidth));
@@ -176,7 +174,7 @@ impl World<'_> {
         }
     }
 
-    /// What the governor wants of `cpus`: that of the one with the highest share of its capacity in use.
+    /// The demand of `cpus`: that of the CPU with the largest share of its capacity.
     pub fn highest_demand(&self, cpus: &[u32]) -> Demand {
         let params = &self.core.params;
         let (clamps, by) = (self.uclamp_used(), params.performance);
@@ -191,12 +189,13 @@ impl World<'_> {
         })
     }
 
-    /// The least that is asked for on `cpu`, whatever its tasks use (`sg_cpu->bw_min`).
+    /// The least performance that is requested on `cpu`, whatever its utilization
+    /// (`sg_cpu->bw_min`).
     pub fn least_performance(&self, cpu: usize) -> u32 {
         least(&self.core.cpus[cpu], self.uclamp_used())
     }
 
-    /// Is `cpu` held down by its upper clamp (`uclamp_rq_is_capped`)?
+    /// Does the upper clamp limit `cpu` (`uclamp_rq_is_capped`)?
     pub fn capped(&self, cpu: usize) -> bool {
         let view = &self.core.cpus[cpu];
         let util = view

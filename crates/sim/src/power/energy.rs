@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Energy: what each core and the shared part of each cluster take, integrated
-//! exactly.
+//! Energy: the power of each core and of the shared part of each cluster, integrated exactly.
 //!
-//! A core takes the power of its operating point while it executes and on its
-//! way into and out of an idle state, and the state's power in it. The shared
-//! part of a cluster takes its busy power while any of its cores is active, its
-//! off power while a cluster state is real, else its idle power. SMT siblings
-//! are one core: it is busy while either is, and the shallower of their states
-//! counts.
-//!
+//! A core takes the power of its operating point while it executes, enters or leaves an idle state,
+//! and the state's power in the state. The shared part of a cluster takes its busy power while any
+//! of its cores is active, its off power in the cluster state, else its idle power. SMT siblings
+//! are one core: it is busy while one of them is, and the shallowest of their states counts.
 //! Energy is counted in uW * ns = 1e-15 J, in 128 bits.
 
 use crate::base::queue::NEVER;
@@ -21,30 +17,30 @@ use crate::world::World;
 use alight_machine::Cluster;
 use alight_workload::program::Better;
 
-/// Joules in a uW * ns.
+/// Joules per uW * ns.
 const JOULES: f64 = 1e-15;
 
-/// Something that draws power: busy while any of its users is active, quiet
-/// from some time after the last has stopped.
+/// A consumer of power: busy while any of its users is active, quiet from `quiet_from` on after the
+/// last has stopped.
 #[derive(Debug, Clone, Default)]
 struct Supply {
-    /// uW * ns up to `since`.
+    /// Energy up to `since`, uW * ns.
     energy: u128,
     since: u64,
     /// Time with active users up to `since`, ns.
     active_ns: u64,
-    /// When the last entry into an idle state is complete.
+    /// Time at which the last entry into an idle state is complete.
     quiet_from: u64,
     /// Users that execute, or enter or leave an idle state.
     active: u32,
     busy_uw: u64,
     quiet_uw: u64,
-    /// Power while the cluster state is real.
+    /// Power in the cluster state.
     deep_uw: u64,
 }
 
 impl Supply {
-    /// Integrates up to `to`; the cluster state is real from `deep_from` on.
+    /// Integrates up to `to`; the cluster is in the cluster state from `deep_from` on.
     #[inline]
     fn advance(&mut self, to: u64, deep_from: u64) {
         if to <= self.since {
@@ -73,7 +69,8 @@ impl Supply {
         self.active += 1;
     }
 
-    /// One user stops at `at` and is quiet from `quiet_from` on; true for the last.
+    /// One user stops at `at` and is quiet from `quiet_from` on; true if it was the last active
+    /// one.
     #[inline]
     fn stop(&mut self, at: u64, quiet_from: u64) -> bool {
         debug_assert!(self.active != 0);
@@ -86,14 +83,14 @@ impl Supply {
     }
 }
 
-/// How a CPU rests.
+/// The idle state of a CPU, for the meters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rest {
     /// Power of its core, uW.
     pub core_uw: u64,
-    /// The same while the cluster state is real, uW.
+    /// Power of its core in the cluster state, uW.
     pub deep_uw: u64,
-    /// It is in its state from this time on.
+    /// End of the entry into the state.
     pub quiet_from: u64,
     /// It polls, which keeps the cluster busy.
     pub spins: bool,
@@ -115,38 +112,38 @@ pub(crate) struct ClusterMeter {
     pub cpus: Box<[u32]>,
     /// Frequency domains of its CPUs.
     domains: Box<[u32]>,
-    /// CPUs that asked for the cluster state.
+    /// Number of CPUs that requested the cluster state.
     votes: u32,
-    /// The cluster state is real from this time on, [`NEVER`] if it is not.
+    /// The cluster is in the cluster state from this time on, [`NEVER`] if it is not.
     deep_from: u64,
-    /// The cluster is up again at this time after it was left.
+    /// Time at which the cluster is up after it left the cluster state.
     pub up_at: u64,
-    /// The state of the domain that the last CPU has chosen, 0 for the shallowest.
+    /// Index of the domain state that the last CPU has chosen, 0 for the shallowest.
     pub depth: u32,
 }
 
 impl ClusterMeter {
-    /// A CPU asks for the cluster state; true if it is the last of the cluster.
+    /// A CPU requests the cluster state; true if it is the last of the cluster.
     #[inline]
     pub fn vote(&mut self) -> bool {
         self.votes += 1;
         self.votes as usize == self.cpus.len()
     }
 
-    /// All CPUs agree and have stopped: the state is real when the last is in it.
+    /// All CPUs have voted and stopped: the cluster state begins when the last is in its state.
     #[inline]
     pub fn deepen(&mut self) {
         debug_assert!(self.supply.active == 0);
         self.deep_from = self.supply.quiet_from;
     }
 
-    /// A core whose threads all rest takes `power_uw` while the domain's state is real. Its threads
-    /// are of one type, so all of them say the same.
+    /// Sets the power of an idle core in the domain's state to `power_uw`. Its threads are of one
+    /// core type, so all of them set the same value.
     pub fn core_follows(&mut self, slot: u32, power_uw: u64) {
         self.cores[slot as usize].supply.deep_uw = power_uw;
     }
 
-    /// Integrates cores and shared part up to `to`.
+    /// Integrates the cores and the shared part up to `to`.
     fn advance(&mut self, to: u64) {
         self.supply.advance(to, self.deep_from);
         for core in &mut self.cores {
@@ -159,7 +156,7 @@ impl ClusterMeter {
         self.supply.active_ns
     }
 
-    /// Energy and times count from now on.
+    /// Restarts the counters of energy and times.
     pub fn reset(&mut self) {
         let cores = self.cores.iter_mut().map(|core| &mut core.supply);
         for supply in cores.chain(std::iter::once(&mut self.supply)) {
@@ -206,12 +203,12 @@ pub(super) fn meters_of(world: &World<'_>) -> Table<ClusterMeter> {
         }
     };
     let meters: Vec<_> = machine.clusters.iter().map(of_cluster).collect();
-    // SAFETY: looked up by the clusters of CPUs, which were numbered over the same clusters.
+    // SAFETY: indexed by the clusters of CPUs, which are numbered over these clusters.
     unsafe { Table::new(meters) }
 }
 
 impl World<'_> {
-    /// Does the machine state powers?
+    /// Does the machine file state powers?
     pub fn powered(&self) -> bool {
         let mut opps = (self.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
         opps.any(|opp| opp.core_power_uw != 0)
@@ -253,7 +250,7 @@ impl Power<'_> {
         }
     }
 
-    /// All threads of the core of `cpu` rest: the shallowest state sets its power.
+    /// All threads of the core of `cpu` are idle: the shallowest state sets its power.
     fn shallower_sibling(&mut self, cpu: usize) {
         let states = &self.idle_states[self.cpus[cpu].core_type as usize];
         let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
@@ -265,7 +262,7 @@ impl Power<'_> {
         }
     }
 
-    /// `cpu` leaves its idle state at `at`, which a cluster state no longer covers.
+    /// `cpu` leaves its idle state at `at`; it has taken back its vote before.
     #[inline]
     pub(crate) fn unrest(&mut self, cpu: usize, at: u64, spins: bool) {
         let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
@@ -277,8 +274,8 @@ impl Power<'_> {
             .start(at);
     }
 
-    /// `cpu` takes back its vote at `at`. If that ends a cluster state: when
-    /// that state was reached, or will be.
+    /// `cpu` takes back its vote at `at`. If that ends a cluster state, returns the time at which
+    /// the state was, or will be, reached.
     pub(crate) fn cluster_up(&mut self, cpu: usize, at: u64) -> Option<u64> {
         let cluster = &mut self.meters[self.world.cpus[cpu].cluster as usize];
         cluster.votes -= 1;
@@ -293,7 +290,7 @@ impl Power<'_> {
         Some(deep_from)
     }
 
-    /// The operating point of `domain` has changed now: powers follow.
+    /// The operating point of `domain` has changed now: updates the powers.
     pub(crate) fn meters_opp(&mut self, domain: usize) {
         let machine = self.machine;
         let now = self.now;
@@ -303,7 +300,7 @@ impl Power<'_> {
             core.supply.advance(now, cluster.deep_from);
             core.supply.busy_uw = self.freq[domain].opp(machine, domain).core_power_uw;
             cluster.supply.advance(now, cluster.deep_from);
-            // Clocks that share a cluster: the fastest sets what it takes.
+            // If several frequency domains share a cluster, the largest power counts.
             cluster.supply.busy_uw = cluster
                 .domains
                 .iter()
@@ -317,7 +314,7 @@ impl Power<'_> {
         }
     }
 
-    /// Brings meters and residencies to now.
+    /// Brings meters and residencies up to now.
     pub(crate) fn meters_flush(&mut self) {
         debug_assert_eq!(self.power_check(), Ok(()));
         for cluster in &mut self.meters {
@@ -334,7 +331,7 @@ impl Power<'_> {
     /// Do meters and votes agree with what the CPUs do?
     ///
     /// # Errors
-    /// What does not hold.
+    /// The disagreement.
     pub(crate) fn power_check(&self) -> Result<(), String> {
         for (meter, cluster) in self.meters.iter().zip(&self.machine.clusters) {
             let count = |cpus: &[u32], wanted: &dyn Fn(usize) -> bool| {
@@ -381,8 +378,8 @@ impl Power<'_> {
         Ok(())
     }
 
-    /// Energy of the run and mean power: in all, and per cluster. Nothing where the
-    /// machine states no powers.
+    /// Energy of the run and mean power, in total and per cluster. Empty if the machine file states
+    /// no powers.
     pub fn energy_results(&mut self) -> Vec<Metric> {
         if !self.powered() {
             return vec![];
@@ -436,7 +433,7 @@ fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Table<CoreMeter> {
             threads: threads.into(),
         })
         .collect();
-    // SAFETY: looked up by `core_slot`, a CPU's position among these.
+    // SAFETY: indexed by `core_slot`, a CPU's position among these.
     unsafe { Table::new(meters) }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The energy model of a run ([`alight_machine::views::energy`]): the kernel uses one only
-//! under schedutil.
+//! The energy model of a run ([`alight_machine::views::energy`]). The kernel uses one only under
+//! schedutil.
 
 use crate::kernel::hybrid;
 use crate::world::World;
@@ -11,9 +11,8 @@ use alight_policy::abi::{Mask, PerfState, state_flag};
 use alight_policy::energy::perf_domain;
 
 impl World<'_> {
-    /// Gives the energy model to the placement core, if the kernel would use it
-    /// under `governor`. Without one the machine counts as overutilized for
-    /// ever, so that nothing else has to ask.
+    /// Gives the energy model to the placement core if the kernel would use one under `governor`.
+    /// Without a model `rd->overutilized` stays set, so other code need not ask for the model.
     pub fn energy_model_init(&mut self, governor: Governor) {
         let known = self.kernel.energy_aware.is_some() && governor == Governor::Schedutil;
         let model = || {
@@ -27,8 +26,8 @@ impl World<'_> {
     }
 }
 
-/// Which operating points of `domain` cost no less than a faster one
-/// (EM_PERF_STATE_INEFFICIENT); empty if their power is not known.
+/// For each operating point of `domain`: does it cost no less than a faster one
+/// (EM_PERF_STATE_INEFFICIENT)? Empty if their power is not known.
 pub(crate) fn inefficient(domain: &FreqDomain, params: &Params) -> Vec<bool> {
     let capacity = domain.opps.last().map_or(0, |top| top.capacity);
     let points = clock_of(domain).points;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Time in interrupts, where the kernel counts it apart from that of tasks
+//! Time in interrupts, if the kernel accounts it separately from that of tasks
 //! (`CONFIG_IRQ_TIME_ACCOUNTING`; [`alight_machine::Machine::irq_time_accounting`]).
 //!
-//! A queue has two clocks then: that of the wall, and one that stands while its CPU
-//! handles interrupts, timers, ticks and what follows them as softirq (`rq->clock_task`,
-//! `update_rq_clock_task`). Tasks are charged by the second and load is tracked by it,
-//! so it is what [`alight_policy::Cpu::clock`] holds. Time that it stood is averaged
-//! (`avg_irq`, from 4.19 on; before as time of real-time tasks), and taken off the
-//! capacity for fair tasks and added to the demand for frequency.
+//! A runqueue then has two clocks. One is the wall clock (`rq->clock`). The other stands still
+//! while the CPU handles interrupts, timers, ticks and their softirqs (`rq->clock_task`,
+//! `update_rq_clock_task`). Tasks are charged and load is tracked by the second clock, so
+//! [`alight_policy::Cpu::clock`] holds it. The time that it stood still is averaged (`avg_irq` from
+//! 4.19 on; before, as time of real-time tasks). It reduces the capacity for fair tasks and adds to
+//! the demand for frequency.
 //!
-//! The handlers' work is charged ahead of the clock ([`crate::world::state::Cpu::steal`]): as in the
-//! kernel, of two looks at the clock none takes more than the time between them.
+//! The handlers' work is charged ahead of the clock ([`crate::world::state::Cpu::steal`]). As in
+//! the kernel, no update takes more interrupt time than has passed since the last update.
 //!
-//! Not modelled: time that a hypervisor takes (`steal_time`), which goes the same way.
+//! Not modelled: time that a hypervisor takes (`steal_time`), which the kernel treats alike.
 
 use crate::kernel::RtSignal;
 use crate::power::Power;
@@ -22,17 +22,17 @@ use alight_policy::{pelt, rq};
 /// Time in interrupts in a run.
 #[derive(Debug)]
 pub(crate) struct IrqTime {
-    /// It is counted apart: else nothing here is looked at.
+    /// It is accounted separately; else nothing here is used.
     pub used: bool,
     cpus: Box<[CpuIrqTime]>,
 }
 
-/// That of a CPU, ns.
+/// Time in interrupts of a CPU, ns.
 #[derive(Debug, Clone, Copy, Default)]
 struct CpuIrqTime {
-    /// What the clock of tasks stood for in all: it lies so far behind the wall's (`prev_irq_time`).
+    /// Total time that the task clock stood still, its lag behind the wall clock (`prev_irq_time`).
     stood: u64,
-    /// What it will stand for beyond.
+    /// Time that it will stand still beyond now.
     ahead: u64,
     /// `rq->avg_irq`.
     avg: Pelt,
@@ -49,7 +49,7 @@ impl IrqTime {
 }
 
 impl Power<'_> {
-    /// When the clock of the queue of `cpu` was last read, by the wall (`rq_clock`).
+    /// Wall time of the last clock update of the queue of `cpu` (`rq_clock`).
     #[inline]
     pub fn rq_time(&self, cpu: usize) -> u64 {
         let clock = self.core.cpus[cpu].clock;
@@ -59,20 +59,21 @@ impl Power<'_> {
         }
     }
 
-    /// The clock of the tasks of `cpu`, which is current (`rq_clock_task`).
+    /// The task clock of `cpu`, whose clocks must be up to date (`rq_clock_task`).
     #[inline]
     pub fn clock_task(&self, cpu: usize) -> u64 {
         debug_assert_eq!(self.rq_time(cpu), self.now, "CPU {cpu}");
         self.core.cpus[cpu].clock
     }
 
-    /// Where that clock would be if it were current.
+    /// The task clock of `cpu` if it were updated now.
     pub fn clock_task_now(&self, cpu: usize) -> u64 {
         let passed = self.now - self.rq_time(cpu);
         self.core.cpus[cpu].clock + passed - self.stands(cpu, passed)
     }
 
-    /// Brings the clocks of the queue of `cpu` to now; how long that of tasks stood meanwhile, ns.
+    /// Updates the clocks of the queue of `cpu`. Returns the time that the task clock stood still,
+    /// ns.
     pub fn irq_clock(&mut self, cpu: usize) -> u64 {
         let stands = self.stands(cpu, self.now - self.rq_time(cpu));
         let irq = &mut self.irq_time.cpus[cpu];
@@ -83,7 +84,7 @@ impl Power<'_> {
         stands
     }
 
-    /// How much of the `passed` ns since it was read the clock of tasks stood.
+    /// The part of the `passed` ns since the last update that the task clock stood still, ns.
     fn stands(&self, cpu: usize, passed: u64) -> u64 {
         match self.irq_time.used {
             true => self.irq_time.cpus[cpu].ahead.min(passed),
@@ -91,14 +92,14 @@ impl Power<'_> {
         }
     }
 
-    /// Interrupts have taken `ns` on `cpu`.
+    /// Books `ns` of interrupt time on `cpu`.
     #[cold]
     pub fn spent_in_irq(&mut self, cpu: usize, ns: u64) {
         self.irq_time.cpus[cpu].ahead += ns;
     }
 
-    /// Brings `avg_irq` up to date; `ns`: spent in interrupts since the last time
-    /// (`update_irq_load_avg`). True if it may have changed.
+    /// Updates `avg_irq`; `ns`: interrupt time since the last update (`update_irq_load_avg`). True
+    /// if it may have changed.
     pub fn irq_signal(&mut self, cpu: usize, ns: u64) -> bool {
         if self.kernel.rt.signal != RtSignal::Pelt {
             return false;

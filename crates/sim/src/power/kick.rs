@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! An interrupt from one CPU to another (`resched_curr`, `smp_send_reschedule`).
+//! Interprocessor interrupts (`resched_curr`, `smp_send_reschedule`).
 
 use crate::power::Power;
 use crate::world::state::Phase;

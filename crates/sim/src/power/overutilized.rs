@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Is some CPU of the root domain overutilized? Then energy-aware placement
-//! stands back and the balancer works (`rd->overutilized`).
+//! `rd->overutilized`: some CPU of the root domain is overutilized. While it is set, energy-aware
+//! placement is off and the load balancer works.
 //!
-//! It is set where utilization may have risen: when a task wakes, at the tick of
-//! a running task, at any attempt to balance. Only an attempt in the topmost
-//! domain, which looks at all CPUs, clears it. While there is no energy model it
-//! stays set, as nothing reads it then but to learn that.
+//! It is set where utilization may have risen: when a task wakes, at the tick of a running task,
+//! and at any balancing attempt. Only an attempt in the topmost domain, which looks at all CPUs,
+//! clears it. Without an energy model it stays set; it is then read only to learn that.
 
 use crate::kernel::Overutilized;
 use crate::power::uclamp::Fits;
@@ -20,7 +19,7 @@ impl World<'_> {
         !self.core.perf.is_empty()
     }
 
-    /// A task woke or a tick passed on `cpu` (`update_overutilized_status`,
+    /// Called when a task woke or a tick passed on `cpu` (`update_overutilized_status`,
     /// `check_update_overutilized_status`).
     #[inline]
     pub fn overutilized_update(&mut self, cpu: usize) {
@@ -29,8 +28,8 @@ impl World<'_> {
         }
     }
 
-    /// An attempt to balance has looked at `cpus`; `topmost`: in a domain that
-    /// has no other above it (`update_sd_lb_stats`).
+    /// Called when a balancing attempt has looked at `cpus`; `topmost`: in a domain without a
+    /// parent (`update_sd_lb_stats`).
     pub fn overutilized_seen(&mut self, cpus: &Mask, topmost: bool) {
         let found = cpus.iter().any(|cpu| self.overutilized(cpu as usize));
         if topmost || found {

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Limits of frequencies that change during a run, and what the scheduler learns
-//! of them.
+//! Frequency limits that change during a run, and what the scheduler learns of them.
 //!
-//! A policy is limited by an administrator (`scaling_max_freq`) and by the
-//! thermal framework's cooling device (`cpufreq_set_cur_state()`); the lower one
-//! counts. Either way the clock follows at once, where a thread calls the driver,
-//! or at the governor's next look. That a CPU cannot give what its capacity
-//! says is known to the scheduler by version:
+//! An administrator (`scaling_max_freq`) and the thermal framework's cooling device
+//! (`cpufreq_set_cur_state()`) limit a policy; the lower limit counts. The frequency follows at
+//! once if a thread calls the driver, else at the governor's next update. How the scheduler learns
+//! that a CPU cannot give its full capacity depends on the version:
 //!
-//! - up to 5.6 not at all;
-//! - 5.7 to 6.9: of the cooling device's limit, as thermal pressure. Placement goes by
-//!   its present value (`arch_scale_thermal_pressure()`), the capacity left for fair
-//!   tasks by its average (`thermal_load_avg()`, averaged as load is);
-//! - from 6.10 on: of either limit, as the policy's pressure (`cpufreq_get_pressure()`),
-//!   which is not averaged.
+//! - up to 5.6: not at all;
+//! - 5.7 to 6.9: of the cooling device's limit, as thermal pressure. Placement uses its present
+//!   value (`arch_scale_thermal_pressure()`). The capacity left for fair tasks uses its average
+//!   (`thermal_load_avg()`, averaged as load is);
+//! - from 6.10 on: of either limit, as the policy's pressure (`cpufreq_get_pressure()`), which is
+//!   not averaged.
 //!
-//! Not modelled: firmware that limits behind the kernel's back and says so by an
-//! interrupt (`arch_update_hw_pressure()`).
+//! Not modelled: firmware that limits without the kernel and reports it by an interrupt
+//! (`arch_update_hw_pressure()`).
 
 use crate::face::changes::Limit;
 use crate::power::Power;
@@ -46,20 +44,19 @@ impl Limits {
         }
     }
 
-    /// The highest operating point that is allowed.
+    /// Index of the highest operating point that is allowed.
     fn highest(self, opps: &[Opp]) -> u32 {
         highest_within(opps, self.administrator.min(self.cooling_device))
     }
 }
 
-/// The highest operating point of at most `khz`, the lowest if there is none
+/// Index of the highest operating point of at most `khz`, the lowest if there is none
 /// (`CPUFREQ_RELATION_H`, `cpufreq_frequency_table_verify`).
 fn highest_within(opps: &[Opp], khz: u32) -> u32 {
     (opps.partition_point(|opp| opp.khz <= khz) as u32).saturating_sub(1)
 }
 
-/// What a policy whose clock may be `khz` instead of `top` at most lacks of
-/// `capacity`.
+/// The part of `capacity` that a policy lacks if its highest frequency is `khz` instead of `top`.
 fn lack(capacity: u32, khz: u32, top: u32) -> u16 {
     let left = u64::from(capacity) * u64::from(khz.min(top)) / u64::from(top.max(1));
     (u64::from(capacity) - left) as u16
@@ -68,8 +65,7 @@ fn lack(capacity: u32, khz: u32, top: u32) -> u16 {
 /// Thermal pressure over time.
 #[derive(Debug)]
 pub(crate) struct Pressure {
-    /// Limits change in this run, and the base's scheduler learns of it: else
-    /// nothing here is looked at.
+    /// Limits change in this run and the base's scheduler learns of it; else nothing here is used.
     pub used: bool,
     /// `rq->avg_thermal` of each CPU.
     average: Box<[Pelt]>,
@@ -88,7 +84,7 @@ impl Pressure {
 }
 
 impl Power<'_> {
-    /// The policies of `cpus` may use up to `khz` from now on.
+    /// Limits the policies of `cpus` to `khz` from now on.
     pub fn limit_frequency(&mut self, cpus: &CpuSet, by: Limit, khz: u32) {
         for domain in 0..self.freq.len() {
             let domain_cpus = &self.machine.freq_domains[domain].cpus;
@@ -126,8 +122,8 @@ impl Power<'_> {
         }
     }
 
-    /// Brings the average of thermal pressure up to date (`update_thermal_load_avg`,
-    /// at ticks and with blocked load); true if it may have changed.
+    /// Updates the average of thermal pressure (`update_thermal_load_avg`, at ticks and with
+    /// blocked load). True if it may have changed.
     pub fn pressure_refresh(&mut self, cpu: usize) -> bool {
         let view = &mut self.world.core.cpus[cpu];
         let average = &mut self.pressure.average[cpu];
@@ -141,8 +137,8 @@ impl Power<'_> {
 }
 
 impl World<'_> {
-    /// Do limits leave `cpu` less than a CPU has that is no bigger? On 5.10.262 and 5.15.215
-    /// clamps count it as that small from now on (`update_cpu_capacity`).
+    /// Notes whether limits leave `cpu` less capacity than a CPU of at most its size has. On
+    /// 5.10.262 and 5.15.215 clamps then treat it as that small (`update_cpu_capacity`).
     pub fn note_inversion(&mut self, cpu: usize) {
         if self.core.params.fit != rule::FIT_CLAMPS_ALL || !self.energy_aware() {
             return;
@@ -169,7 +165,7 @@ impl World<'_> {
 }
 
 impl FreqState {
-    /// Where `governor` keeps the clock if it does not look at utilization.
+    /// Index of the operating point of a governor that ignores utilization; `None`: schedutil.
     pub(crate) fn fixed(governor: Governor, domain: &FreqDomain, highest: u32) -> Option<u32> {
         match governor {
             Governor::Performance => Some(highest),

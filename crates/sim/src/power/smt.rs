@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Threads of a core slow each other while both execute tasks (SMT).
+//! SMT: threads of a core slow each other while both execute tasks.
 //!
 //! Each then runs at the share of its speed that its core type states
-//! ([`alight_machine::CoreType::smt_percent`]); of more than two, all together get done what two do.
-//! The scheduler knows nothing of it: a CPU's capacity and the scale of utilization stay what they
-//! are, and a slowed task looks busier. Work that is charged already keeps its length, and so does
-//! the wait for memory, which is what the other thread makes use of.
+//! ([`alight_machine::CoreType::smt_percent`]). More than two threads together do the work of two.
+//! The scheduler does not see it: a CPU's capacity and the scale of utilization stay the same, and
+//! a slowed task looks busier. Work that is already charged keeps its duration. So does the wait
+//! for memory, since the other thread uses that time.
 //!
-//! A thread that an interrupt finds idle executes from when it is out of its idle state.
+//! A thread that an interrupt finds idle executes from the end of its idle exit.
 //!
-//! The CPUs of a guest that has one processor ([`alight_machine::Machine::one_processor`]) are threads of
-//! one core, of which two get done what one does.
+//! The CPUs of a guest with one processor ([`alight_machine::Machine::one_processor`]) are threads
+//! of one core; any number of them does the work of one.
 
 use crate::power::Power;
 use crate::world::state::Phase;
@@ -19,30 +19,30 @@ use alight_machine::{Cpu, Machine};
 /// The threads of all cores.
 #[derive(Debug)]
 pub(crate) struct Smt {
-    /// Some slow each other: else nothing here is looked at.
+    /// Some threads slow each other; else nothing here is used.
     pub used: bool,
-    /// Of each CPU, its core.
+    /// The core of each CPU.
     core_of: Box<[u32]>,
     cores: Box<[Core]>,
-    /// Of each CPU, whether it executes.
+    /// For each CPU: does it execute?
     executes: Box<[bool]>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Core {
     threads: Vec<u32>,
-    /// How many of them execute.
+    /// Number of threads that execute.
     executing: u32,
-    /// Since when so many do.
+    /// Time of the last change of `executing`.
     since: u64,
     percent: u32,
 }
 
-/// Two threads at half of their speed get done what one does: they take turns.
+/// Two threads at half of their speed do the work of one: they take turns.
 const TURNS_PERCENT: u32 = 50;
 
 impl Core {
-    /// Of `speed`, what each thread that executes has.
+    /// The rate of each executing thread at a core's `speed`.
     fn share(&self, speed: u64) -> u64 {
         match (self.percent, self.executing) {
             (100, _) | (_, 0 | 1) => speed,
@@ -79,13 +79,13 @@ impl Smt {
 }
 
 impl Power<'_> {
-    /// The clock of `cpu` changes to `speed` units a ns, if no other thread of its core executes.
+    /// Sets the rate of `cpu` while no other thread of its core executes, units per ns.
     pub fn set_speed(&mut self, cpu: usize, speed: u64) {
         self.cpus[cpu].speed = speed;
         self.share_core(cpu);
     }
 
-    /// `cpu` executes from now on, if it does not yet.
+    /// `cpu` executes from now on.
     #[inline]
     pub fn thread_executes(&mut self, cpu: usize) {
         if self.smt.used && !std::mem::replace(&mut self.smt.executes[cpu], true) {
@@ -118,7 +118,7 @@ impl Power<'_> {
         }
     }
 
-    /// Counts the time that threads of all cores executed beside each other up to now.
+    /// Brings `executed_ns` and `beside_ns` of all cores up to now.
     pub fn flush_beside(&mut self) {
         for core in 0..self.smt.cores.len() {
             self.count_beside(core);
@@ -135,7 +135,7 @@ impl Power<'_> {
         }
     }
 
-    /// Brings the rate of `cpu` to what its core leaves it.
+    /// Sets the rate of `cpu` by its share of the core.
     #[inline]
     fn share_core(&mut self, cpu: usize) {
         let mut rate = self.cpus[cpu].speed;
@@ -145,7 +145,7 @@ impl Power<'_> {
         self.set_rate(cpu, rate);
     }
 
-    /// What is wrong with the count of threads that execute.
+    /// An inconsistency in the count of executing threads, if there is one.
     pub fn broken_smt(&self) -> Option<String> {
         if !self.smt.used {
             return None;

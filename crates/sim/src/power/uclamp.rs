@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Utilization clamps (`kernel/sched/core.c`, CONFIG_UCLAMP_TASK): a task asks to
-//! be treated as if it used at least, or at most, so much.
+//! Utilization clamps (`kernel/sched/core.c`, CONFIG_UCLAMP_TASK): a task asks to be treated as if
+//! its utilization were at least, or at most, a value.
 //!
-//! A queue is treated by the largest clamps of its tasks, running or waiting: one
-//! task without an upper clamp lifts that of all others. To know the largest when
-//! a task leaves, a queue counts its tasks by clamp in a few buckets; a bucket
-//! remembers the largest clamp that it saw since it was empty, so that the
-//! queue's clamp can stay up to a bucket's width too high.
+//! A runqueue's clamps are the largest clamps of its tasks, running or waiting: one task without an
+//! upper clamp lifts that of all others. To find the largest when a task leaves, a runqueue counts
+//! its tasks by clamp in a few buckets. A bucket remembers the largest clamp since it was empty, so
+//! the runqueue's clamp can stay up to a bucket's width too high.
 //!
-//! The last task to leave takes its lower clamp with it and leaves its upper
-//! clamp behind, so that a CPU that goes idle does not speed up; what comes next
-//! disregards it (`UCLAMP_FLAG_IDLE`).
+//! When the last task leaves, its lower clamp ends but its upper clamp stays, so that a CPU that
+//! goes idle does not speed up. The next task to join ignores it (`UCLAMP_FLAG_IDLE`).
 //!
-//! With the feature `uclamp-sum` none of this acts but the limits; see [`crate::power::uclamp_sum`].
+//! With the feature `uclamp-sum` only the limits act; see [`crate::power::uclamp_sum`].
 //!
-//! What a task asks for is limited by its group, from below as from above, and
-//! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
+//! A task's request is limited by its group, from below and above, and then from above by the
+//! system (`uclamp_eff_get`, `uclamp_tg_restrict`).
 
 use crate::face::api::{Cgroup, SystemClamps};
 use crate::kernel::{Clamps, Kernel};
@@ -27,9 +25,9 @@ use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
 use alight_policy::rq;
 
-/// The clamp of everybody who asked for none: no upper limit.
+/// The upper clamp of a task without one: no limit.
 const SCALE: u32 = 1024;
-/// `UCLAMP_BUCKETS`, as CONFIG_UCLAMP_BUCKETS_COUNT is if nobody changes it.
+/// `UCLAMP_BUCKETS`: the default of CONFIG_UCLAMP_BUCKETS_COUNT.
 const BUCKETS: usize = 5;
 /// `UCLAMP_BUCKET_DELTA`: 1024 / [`BUCKETS`], rounded to nearest.
 const BUCKET_WIDTH: u32 = 205;
@@ -51,8 +49,8 @@ struct Bucket {
 struct Counts([Bucket; BUCKETS]);
 
 impl Counts {
-    /// A task with `clamp` joins a queue whose own clamp is `queue`; returns what
-    /// that is now (`uclamp_rq_inc_id`).
+    /// A task with `clamp` joins a queue whose own clamp is `queue`. Returns the queue's new clamp
+    /// (`uclamp_rq_inc_id`).
     fn join(&mut self, queue: u32, clamp: u32) -> u32 {
         let bucket = &mut self.0[bucket_of(clamp)];
         bucket.tasks += 1;
@@ -62,7 +60,8 @@ impl Counts {
         queue.max(clamp)
     }
 
-    /// A task with `clamp` leaves; `None`: it was the last one (`uclamp_rq_dec_id`).
+    /// A task with `clamp` leaves. Returns the queue's new clamp; `None`: it was the last task
+    /// (`uclamp_rq_dec_id`).
     fn leave(&mut self, queue: u32, clamp: u32) -> Option<u32> {
         let bucket = &mut self.0[bucket_of(clamp)];
         bucket.tasks -= 1;
@@ -78,29 +77,29 @@ impl Counts {
     }
 }
 
-/// Both kinds.
+/// Both kinds of clamps of a queue's tasks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct QueueClamps {
     min: Counts,
     max: Counts,
 }
 
-/// What limits clamps, and what tasks asked for: in a run without limits it is
-/// what they get.
+/// The limits of clamps, and the requests of tasks. Without limits in a run it is empty, and tasks
+/// get what they request.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
     system: SystemClamps,
-    /// A group's clamps are no range but a ceiling each, which those get who ask for
-    /// nothing (`uclamp_tg_restrict` up to 5.7; read in 5.4.30).
+    /// A group's clamps are ceilings, not a range; a task without a request gets them
+    /// (`uclamp_tg_restrict` up to 5.7; read in 5.4.30).
     by_ceiling: bool,
-    /// Lower and upper clamp of each group, as the system lets it have them.
+    /// Lower and upper clamp of each group, within the system's limits.
     groups: Vec<(u32, u32)>,
-    /// Clamps that each task asked for, if it did.
+    /// Clamps that each task requested; `None`: no request.
     asked: Vec<(Option<u32>, Option<u32>)>,
 }
 
 impl Limits {
-    /// What `groups`, and a system of such clamps, make of what tasks `own`.
+    /// The limits by `groups` and the clamps of `system`, for the requests `own` of the tasks.
     pub fn new(
         system: SystemClamps,
         kernel: &Kernel,
@@ -124,8 +123,8 @@ impl Limits {
         }
     }
 
-    /// What `task` of `group` gets that gets `default` as its lower clamp if it asks
-    /// for none (`uclamp_eff_get`).
+    /// The effective clamps of `task` in `group`; `default`: its lower clamp if it requests none
+    /// (`uclamp_eff_get`).
     fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
         let (min, max) = self.asked[task as usize];
         let restrict = |asked: Option<u32>, default, own, (lowest, highest): (u32, u32)| match (
@@ -151,12 +150,12 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fits {
     No,
-    /// But the CPU cannot give the lower clamp.
+    /// It fits, but the CPU cannot give the lower clamp.
     ButForMin,
     Yes,
 }
 
-/// What limits leave of a CPU now (`get_actual_cpu_capacity`, earlier without
+/// The capacity of a CPU under its present limits (`get_actual_cpu_capacity`, earlier without
 /// `arch_scale_thermal_pressure`).
 pub(crate) fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
     let taken = match params.pressure {
@@ -168,14 +167,14 @@ pub(crate) fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
 }
 
 impl World<'_> {
-    /// Do clamps count?
+    /// Are clamps used (`uclamp_is_used`)?
     #[inline]
     pub fn uclamp_used(&self) -> bool {
         self.core.root.uclamp_used != 0
     }
 
-    /// Does `task` fit `cpu`, by the rule that placement has
-    /// (`task_fits_cpu`, earlier `task_fits_capacity`)?
+    /// Does `task` fit `cpu` by the rule of the placement (`task_fits_cpu`, earlier
+    /// `task_fits_capacity`)?
     pub fn task_fits(&self, task: &Task, cpu: usize) -> bool {
         if self.clamps_add_up() {
             return self.task_fits_clamped(task, cpu);
@@ -189,7 +188,7 @@ impl World<'_> {
         }
     }
 
-    /// `util_fits_cpu`, as the placement core has it.
+    /// `util_fits_cpu`, as in the placement core.
     pub fn util_fits(&self, cpu: usize, util: u32, min: u32, max: u32) -> Fits {
         let view = &self.core.cpus[cpu];
         let fit = fits(util, view.capacity);
@@ -200,7 +199,8 @@ impl World<'_> {
         if self.core.params.fit == rule::FIT_CLAMPS_ALL {
             return answer(self.util_fits_or_not(view, util, min, max));
         }
-        // Limited to what the CPU has, it fits; but all of the biggest CPU is no limit.
+        // A task whose upper clamp is within the CPU's capacity fits; but 1024 on the biggest CPU
+        // is no clamp.
         let limited = max <= view.capacity_orig && !(max == SCALE && view.capacity_orig == SCALE);
         let fit = fit || limited;
         let min = min.min(max);
@@ -210,7 +210,7 @@ impl World<'_> {
         answer(fit)
     }
 
-    /// The same where the answer is yes or no (5.10.262, 5.15.215).
+    /// The same with only yes and no as answers (5.10.262, 5.15.215).
     fn util_fits_or_not(&self, view: &Cpu, util: u32, min: u32, max: u32) -> bool {
         let (orig, reached) = match u32::from(view.capacity_inverted) {
             0 => (view.capacity_orig, actual_capacity(&self.core.params, view)),
@@ -224,18 +224,18 @@ impl World<'_> {
 }
 
 impl Power<'_> {
-    /// How many tasks have clamps that something limits: all or none.
+    /// Number of tasks whose clamps are limited: all tasks or 0.
     pub fn uclamp_limited(&self) -> usize {
         self.uclamp_limits.asked.len()
     }
 
-    /// `task` asks for these clamps; of what it does not name it keeps what it asked for before.
+    /// Sets the clamps that `task` requests; `None` keeps the earlier request.
     pub fn uclamp_ask(&mut self, task: u32, min: Option<u32>, max: Option<u32>) {
         let asked = &mut self.uclamp_limits.asked[task as usize];
         *asked = (min.or(asked.0), max.or(asked.1));
     }
 
-    /// What `task` of `group` gets of what it asked for, within the limits.
+    /// Sets the effective clamps of `task` in `group`: its request within the limits.
     pub fn uclamp_restrict(&mut self, task: u32, group: u32, is_rt: bool) {
         let limits = &self.uclamp_limits;
         let default = match is_rt {
@@ -255,7 +255,7 @@ impl Power<'_> {
         }
     }
 
-    /// It has joined (`uclamp_rq_inc` behind `enqueue_task`).
+    /// The task has joined (`uclamp_rq_inc` behind `enqueue_task`).
     #[inline]
     pub fn uclamp_joined(&mut self, cpu: usize, task: u32) {
         if self.uclamp_used() && self.kernel.clamps == Clamps::OnceQueued {
@@ -263,7 +263,7 @@ impl Power<'_> {
         }
     }
 
-    /// It is about to leave (`uclamp_rq_dec`).
+    /// The task is about to leave (`uclamp_rq_dec`).
     #[inline]
     pub fn uclamp_leave(&mut self, cpu: usize, task: u32) {
         if self.tasks[task as usize].clamps_counted {
@@ -310,7 +310,7 @@ impl Power<'_> {
     /// Do the counts agree with the tasks on the queues?
     ///
     /// # Errors
-    /// What differs.
+    /// The difference.
     pub fn uclamp_check(&self) -> Result<(), String> {
         let mut counted = vec![0u32; self.cpus.len()];
         for (task, view) in self.tasks.iter().zip(self.views.iter()) {

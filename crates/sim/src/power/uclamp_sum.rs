@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Feature `uclamp-sum`: what the simulation does beside the core, which keeps
-//! the sums (`policy/uclamp_sum.h`) with the other signals.
+//! Feature `uclamp-sum`: the part outside of the placement core. The core keeps the sums with the
+//! other signals (`policy/uclamp_sum.h`).
 //!
-//! A queue has no clamps of its own then: the buckets of [`crate::power::uclamp`] stay
-//! empty, and the queue's clamps at "none". Wherever utilization of a CPU or of
-//! a task is weighed against a capacity, or asks for a frequency, it is the
-//! clamped one, from the moment on that somebody uses a clamp: before, clamped
-//! and plain utilization are the same but for the way in which the sums decay,
-//! and nothing is to change where nobody asks.
+//! A runqueue then has no clamps of its own: the buckets of [`crate::power::uclamp`] stay empty,
+//! and the runqueue's clamps at "none". Utilization of a CPU or a task is the clamped one wherever
+//! it is compared with a capacity or requests a frequency. This begins when a task first uses a
+//! clamp. Before, clamped and plain utilization differ only in how the sums decay, and runs without
+//! clamps must not change.
 
 use crate::power::Power;
 use crate::power::uclamp::Fits;
@@ -22,16 +21,16 @@ pub(crate) fn add_up(params: &Params) -> bool {
     params.aggregate != rule::AGGREGATE_MAX
 }
 
-/// Is it the sum of clamped utilizations, not of what clamping adds?
+/// Is the sum that of clamped utilizations, not of what clamping adds?
 pub(crate) fn summed(params: &Params) -> bool {
     add_up(params) && params.aggregate != rule::AGGREGATE_BIAS
 }
 
-/// What all that is weighed in one run is weighed by.
+/// The rule by which utilization is read in a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weighed<'a> {
     params: &'a Params,
-    /// Somebody has used a clamp.
+    /// A task has used a clamp.
     used: bool,
 }
 
@@ -40,7 +39,7 @@ impl<'a> Weighed<'a> {
         Weighed { params, used }
     }
 
-    /// Do clamped sums stand for utilization?
+    /// Do clamped sums replace utilization?
     pub fn summed(self) -> bool {
         self.used && summed(self.params)
     }
@@ -54,20 +53,20 @@ impl<'a> Weighed<'a> {
         }
     }
 
-    /// Clamped sum of a CPU with the time that tasks waited for it (`cpu_util_cfs_boost`).
+    /// Clamped sum of a CPU with the time that tasks waited (`cpu_util_cfs_boost`).
     pub fn boosted(self, view: &Cpu) -> u32 {
         rq::cpu_util_clamped(self.params, view, true)
     }
 }
 
 impl World<'_> {
-    /// How utilization is read now.
+    /// The rule by which utilization is read now.
     #[inline]
     pub(crate) fn weighed(&self) -> Weighed<'_> {
         Weighed::new(&self.core.params, self.uclamp_used())
     }
 
-    /// Do clamps count, and add up?
+    /// Are clamps used, and do they add up?
     #[inline]
     pub fn clamps_add_up(&self) -> bool {
         add_up(&self.core.params) && self.uclamp_used()
@@ -81,7 +80,7 @@ impl World<'_> {
         }
     }
 
-    /// Does this utilization, `clamped` with its clamps, fit `cpu`?
+    /// Does the utilization `util`, or `clamped` with its clamps, fit `cpu`?
     fn fits_clamped(&self, cpu: usize, util: u32, clamped: u32) -> Fits {
         let capacity = self.core.cpus[cpu].capacity;
         let params = &self.core.params;
@@ -94,14 +93,14 @@ impl World<'_> {
         }
     }
 
-    /// Where clamps add up: does `task` fit `cpu` (`task_fits_cpu`)?
+    /// Does `task` fit `cpu` (`task_fits_cpu`)? Only where clamps add up.
     pub fn task_fits_clamped(&self, task: &Task, cpu: usize) -> bool {
         let params = &self.core.params;
         let (util, clamped) = (rq::util_est(params, task), rq::clamped_est(params, task));
         self.fits_clamped(cpu, util, clamped) == Fits::Yes
     }
 
-    /// Where clamps add up: `cpu_overutilized`.
+    /// `cpu_overutilized`, only where clamps add up.
     pub fn overutilized_clamped(&self, cpu: usize) -> bool {
         let view = &self.core.cpus[cpu];
         let clamped = rq::cpu_util_clamped(&self.core.params, view, false);
@@ -110,7 +109,8 @@ impl World<'_> {
 }
 
 impl Power<'_> {
-    /// `task` has joined the queue of `cpu`; the governor knows that much.
+    /// `task` has joined the queue of `cpu`: adds its clamped utilization and asks the frequency
+    /// governor.
     pub fn clamped_joined(&mut self, cpu: usize, task: u32) {
         let world = self.world();
         let (params, view) = (&world.core.params, &mut world.views[task as usize]);

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! States of a domain, chosen by the last of its CPUs to sleep (drivers/cpuidle/cpuidle-psci.c,
-//! `__psci_enter_domain_idle_state()`; drivers/pmdomain/governor.c, `cpu_power_down_ok()`).
+//! Idle states of a domain, chosen by the last of its CPUs that goes idle
+//! (drivers/cpuidle/cpuidle-psci.c, `__psci_enter_domain_idle_state()`;
+//! drivers/pmdomain/governor.c, `cpu_power_down_ok()`).
 
 use super::DomainState;
 use crate::base::queue::NEVER;
 use crate::kernel::Domains;
 use crate::power::Power;
 
-/// What the last CPU has chosen.
+/// The choice of the last CPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chosen {
-    /// How deep among the states of the domain, 0 for the shallowest.
+    /// Index among the states of the domain, 0 for the shallowest.
     pub depth: usize,
     pub state: DomainState,
 }
 
 impl Power<'_> {
-    /// What `cpu`, the last of its cluster to sleep, does at `now`: the deepest state of the domain
-    /// that pays if all CPUs sleep until their next timer or tick.
+    /// The choice of `cpu`, the last of its cluster to go idle, at `now`: the deepest state of the
+    /// domain that pays off if all CPUs sleep until their next timer or tick.
     pub(super) fn last_chooses(&self, cpu: usize, now: u64) -> Option<Chosen> {
         let c = &self.cpus[cpu];
         let next_event = |&cpu: &u32| {
@@ -42,7 +43,7 @@ impl Power<'_> {
         })
     }
 
-    /// All CPUs of `cluster`, which rest, are in the state of the domain at `depth`.
+    /// Puts all CPUs of `cluster`, which are idle, in the domain state at `depth`.
     pub(super) fn domain_follows(&mut self, cluster: usize, depth: usize) {
         self.meters[cluster].depth = depth as u32;
         for i in 0..self.meters[cluster].cpus.len() {
@@ -54,7 +55,7 @@ impl Power<'_> {
         }
     }
 
-    /// Time until `cpu` is out of what its cluster is in, ns.
+    /// Time until `cpu` has left the state of its cluster, ns.
     pub(super) fn cluster_exit_ns(&self, cpu: usize) -> u64 {
         let state = self.idle_state(cpu);
         match state.by_last {
@@ -66,8 +67,8 @@ impl Power<'_> {
         }
     }
 
-    /// The state of the domain at `depth`, as the core type of `cpu` has it. The core types of a
-    /// cluster have the same ones (rule `domain-states-differ`).
+    /// The domain state at `depth` for the core type of `cpu`. The core types of a cluster have the
+    /// same ones (rule `domain-states-differ`).
     fn domain_state(&self, cpu: usize, depth: usize) -> DomainState {
         self.domain_states[self.cpus[cpu].core_type as usize][depth]
     }

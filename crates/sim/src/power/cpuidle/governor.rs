@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What an idle governor is asked and answers (`struct cpuidle_governor`), and
-//! what the one in force remembers of each CPU.
+//! The interface of an idle governor (`struct cpuidle_governor`), and the state of the one in use
+//! for each CPU.
 
 use super::menu::Menu;
 use super::repeat::RepeatMenu;
@@ -10,31 +10,31 @@ use crate::base::table::Table;
 use crate::kernel::{Beside, IdleRules, MenuForm, PatternFirst, TeoForm};
 use alight_machine::IdleGovernor;
 
-/// Nothing is gained by a real state for less, rather than by polling, and no timer
-/// need be asked for, ns (`RESIDENCY_THRESHOLD_NS`).
+/// Shorter idle times do not repay a real state instead of polling, and no timer needs to be looked
+/// up, ns (`RESIDENCY_THRESHOLD_NS`).
 pub(crate) const RESIDENCY_THRESHOLD_NS: u64 = 15_000;
 
-/// What is known when a CPU goes idle.
+/// The governor's input when a CPU goes idle.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     /// The CPU's states, at least one.
     pub states: &'a Table<State>,
-    /// Time to its next timer, the tick left out (`tick_nohz_get_sleep_length`).
-    /// Below 2^40, so that products with a correction factor fit.
+    /// Time to its next timer without the tick, ns (`tick_nohz_get_sleep_length`). Below 2^40, so
+    /// that products with a correction factor fit.
     pub next_timer_ns: u64,
-    /// Time to its next timer or tick (`delta_next`).
+    /// Time to its next timer or tick, ns (`delta_next`).
     pub delta_next_ns: u64,
-    /// Longest wakeup latency that is allowed (PM QoS).
+    /// Longest wakeup latency that is allowed, ns (PM QoS).
     pub latency_limit_ns: u64,
     /// `TICK_NSEC`.
     pub tick_ns: u64,
-    /// The tick is stopped already (`tick_nohz_tick_stopped`).
+    /// The tick is already stopped (`tick_nohz_tick_stopped`).
     pub tick_stopped: bool,
 }
 
 impl Outlook<'_> {
-    /// The shallowest state wakes up in time, the second does not: whatever
-    /// happened before, it is the first.
+    /// Does the latency limit allow only the shallowest state? Then it is chosen, whatever happened
+    /// before.
     pub fn latency_forbids_all(&self) -> bool {
         self.latency_limit_ns == 0 || self.latency_limit_ns < self.states[1].wakeup_ns
     }
@@ -47,7 +47,7 @@ pub(crate) struct Choice {
     pub state: usize,
     /// The tick should stop.
     pub stop_tick: bool,
-    /// Nothing that happened in the past could have changed the answer.
+    /// No history could have changed the answer.
     pub forced: bool,
 }
 
@@ -56,19 +56,19 @@ pub(crate) struct Choice {
 pub(crate) struct Period {
     /// State that the governor chose.
     pub state: usize,
-    /// From its entry until the CPU executed again.
+    /// Time from its entry until the CPU executed again.
     pub residency_ns: u64,
-    /// From the choice until the governor is told of the end.
+    /// Time from the choice until the governor is told of the end.
     pub span_ns: u64,
     /// The tick ended it (`tick_nohz_idle_got_tick`).
     pub by_tick: bool,
-    /// It lasted until the governor wanted to be asked again: polling as long as
-    /// that may last (`poll_time_limit`), or until the timer of 3.9's menu.
+    /// It lasted until the governor wanted to be asked again: until the limit of polling
+    /// (`poll_time_limit`), or until the timer of 3.9's menu.
     pub asks_again: bool,
 }
 
-/// What the governor in force remembers of each CPU. Of menu, which nearly every
-/// kernel has, that is with the rest of the CPU ([`super::CpuIdle`]).
+/// The state of the governor in use, for each CPU. That of menu, which nearly every kernel has, is
+/// with the rest of the CPU ([`super::CpuIdle`]).
 #[derive(Debug, Clone)]
 pub(crate) enum Memory {
     Menu { pattern_first: Option<PatternFirst> },
@@ -77,10 +77,10 @@ pub(crate) enum Memory {
 }
 
 impl Memory {
-    /// For `cpus` CPUs that remember nothing.
+    /// Empty state for all CPUs; `states`: the number of idle states of each.
     ///
     /// # Errors
-    /// If the kernel has no such governor: why.
+    /// The reason, if the kernel has no such governor.
     pub fn new(
         governor: IdleGovernor,
         rules: &IdleRules,
@@ -126,7 +126,7 @@ impl Memory {
         }
     }
 
-    /// The governor asks how much of the CPU is in use.
+    /// Does the governor use the CPU's utilization?
     #[inline]
     pub fn util_aware(&self) -> bool {
         matches!(
@@ -147,7 +147,7 @@ impl Memory {
         }
     }
 
-    /// What has it asked again is a timer, not the end of polling.
+    /// Is it asked again because of a timer, not because of the end of polling?
     #[inline]
     pub fn has_timer(&self) -> bool {
         matches!(self, Memory::RepeatMenu(_))
@@ -163,7 +163,7 @@ impl Memory {
         }
     }
 
-    /// `cpu` begins anew (`cpuidle_enable_device`).
+    /// Resets the state of `cpu` (`cpuidle_enable_device`).
     pub fn forget(&mut self, cpu: usize, menu: &mut Menu) {
         match self {
             Memory::Menu { .. } => *menu = Menu::default(),

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The menu governor (`drivers/cpuidle/governors/menu.c`): how long will this CPU
-//! be idle, and which state is worth entering for that long?
+//! The menu governor (`drivers/cpuidle/governors/menu.c`). It predicts how long the CPU will be
+//! idle, and chooses the deepest state that pays off in that time.
 //!
-//! The prediction is the time to the next timer, corrected by how much of such
-//! times went by in the past, or the typical length of the last eight idle
-//! periods if they look alike and it is shorter. Up to 6.5 the timer is asked
-//! first; later kernels do without if the pattern says that it will be a moment only
-//! ([`crate::kernel::PatternFirst`] says what differs between them). Nobody waits for I/O
-//! in the workloads modelled, so the kernel's second half of the correction factors
-//! (`nr_iowaiters`) and its performance multiplier have no part.
+//! The prediction is the time to the next timer times a correction factor: the share of such times
+//! that passed in the past. If the last eight idle periods are alike and shorter, it is their
+//! typical length. Up to 6.5 the governor looks up the timer first. Later kernels skip it if the
+//! pattern predicts a very short time ([`crate::kernel::PatternFirst`] has the differences between
+//! them).
+//!
+//! Not modelled: the second half of the correction factors (`nr_iowaiters`) and the performance
+//! multiplier, since no task of the modelled workloads waits for I/O.
 
 use super::governor::{Choice, Outlook, Period, RESIDENCY_THRESHOLD_NS};
 use crate::base::queue::NEVER;
 use crate::kernel::{Outliers, PatternFirst};
 
 const NSEC_PER_USEC: u64 = 1000;
-/// Idle periods remembered (`INTERVALS`).
+/// Number of idle periods remembered (`INTERVALS`).
 const INTERVALS: usize = 8;
-/// Orders of magnitude of the time to the next timer (`BUCKETS / 2`).
+/// Number of orders of magnitude of the time to the next timer (`BUCKETS / 2`).
 const BUCKETS: usize = 6;
-/// A correction factor of `RESOLUTION * DECAY` says that the whole time to the
-/// next timer went by.
+/// A correction factor of `RESOLUTION * DECAY` is 1: the whole time to the next timer passed.
 const RESOLUTION: u64 = 1024;
 const DECAY: u64 = 8;
-/// Idle periods from here on count as predicted perfectly (`MAX_INTERESTING`).
+/// Idle periods of at least this length count as predicted perfectly (`MAX_INTERESTING`).
 const MAX_INTERESTING_NS: u64 = 50_000 * NSEC_PER_USEC;
 /// No prediction by pattern (`UINT_MAX`).
 const NO_PATTERN: u32 = u32::MAX;
 
-/// What the governor remembers of one CPU (`struct menu_device`), and of its
-/// last idle period (`struct cpuidle_device`).
+/// State of the governor for one CPU (`struct menu_device`), with its last idle period (`struct
+/// cpuidle_device`).
 #[derive(Debug, Clone)]
 pub(crate) struct Menu {
     next_timer_ns: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Menu {
 }
 
 impl Default for Menu {
-    /// As `menu_enable_device` leaves it.
+    /// The state after `menu_enable_device`.
     fn default() -> Self {
         Menu {
             next_timer_ns: 0,
@@ -82,7 +82,7 @@ impl Menu {
             ns <= RESIDENCY_THRESHOLD_NS && believed
         });
         let look = match soon {
-            // The timer is not asked for.
+            // The timer is not looked up.
             Some(_) => Outlook {
                 next_timer_ns: NEVER,
                 delta_next_ns: look.tick_ns / 2,
@@ -108,8 +108,8 @@ impl Menu {
         deepest(look, predicted_ns, latency_limit_ns, !hurries)
     }
 
-    /// The idle period is over: it took `residency_ns`, wakeup included
-    /// (`cpuidle_enter_state`, `menu_reflect`).
+    /// Books the end of an idle period (`cpuidle_enter_state`, `menu_reflect`). Its length includes
+    /// the wakeup.
     pub fn reflect(&mut self, end: Period) {
         self.last_state = end.state as u8;
         self.last_residency_ns = end.residency_ns;
@@ -123,14 +123,14 @@ impl Menu {
         let by_timer_us = self.by_timer_us(look);
         let us = by_timer_us.min(self.intervals.typical(by_timer_us));
         let predicted_ns = u64::from(us) * NSEC_PER_USEC;
-        // Without a tick, nobody would correct a wrong choice of a shallow state.
+        // Without a tick nothing would correct a state that is too shallow.
         if look.tick_stopped && predicted_ns < look.tick_ns {
             return look.delta_next_ns;
         }
         predicted_ns
     }
 
-    /// Length of the periods that look alike, ns.
+    /// Typical length of the last periods if they are alike, ns.
     #[inline]
     fn pattern_ns(&self, rules: PatternFirst) -> Option<u64> {
         let us = match rules.outliers {
@@ -140,8 +140,8 @@ impl Menu {
         us.map(|us| u64::from(us) * NSEC_PER_USEC)
     }
 
-    /// Expected length beside a pattern that was looked for before; `soon`: it is that short that
-    /// the timer was not asked for.
+    /// Expected length, ns, after the search for a pattern. `soon`: the pattern's length if it is
+    /// so short that the timer was not looked up.
     fn predict_beside(
         &self,
         look: &Outlook,
@@ -152,7 +152,7 @@ impl Menu {
             let by_timer_ns = u64::from(self.by_timer_us(look)) * NSEC_PER_USEC;
             pattern_ns.map_or(by_timer_ns, |ns| ns.min(by_timer_ns))
         });
-        // A timer within two ticks will correct a wrong choice soon enough.
+        // A timer within two ticks corrects a wrong choice soon enough.
         let net = rules.near_timer_is_net && look.next_timer_ns <= 2 * look.tick_ns;
         if look.tick_stopped && predicted_ns < look.tick_ns && !net {
             return look.next_timer_ns;
@@ -160,14 +160,14 @@ impl Menu {
         predicted_ns
     }
 
-    /// Time to the next timer, corrected, us.
+    /// Time to the next timer times the correction factor, us.
     fn by_timer_us(&self, look: &Outlook) -> u32 {
         const UNIT: u64 = RESOLUTION * DECAY * NSEC_PER_USEC;
         let factor = u64::from(self.correction_factor[usize::from(self.bucket)]);
         ((look.next_timer_ns * factor + UNIT / 2) / UNIT) as u32
     }
 
-    /// Learns from the last idle period (`menu_update`).
+    /// Updates the correction factor and the periods by the last idle period (`menu_update`).
     fn update(&mut self, look: &Outlook) {
         self.needs_update = false;
         let state = &look.states[usize::from(self.last_state)];
@@ -177,7 +177,7 @@ impl Menu {
             self.last_residency_ns / 2
         };
         let measured = if self.tick_wakeup && self.next_timer_ns > look.tick_ns {
-            // The tick was kept for nothing: it could have been idle for long.
+            // The tick was kept in vain: the CPU could have been idle for long.
             9 * MAX_INTERESTING_NS / 10
         } else if state.spins && self.poll_time_limit {
             self.next_timer_ns
@@ -199,8 +199,8 @@ impl Menu {
     }
 }
 
-/// 18 minutes stand for all that is longer, a timer that never comes included: eight
-/// squares of it fit 64 bits.
+/// Longer times, and a timer that never comes, count as this: 18 minutes. Eight squares of it fit
+/// 64 bits.
 const LONGEST_US: u64 = 1 << 30;
 
 /// Order of magnitude of a time (`which_bucket`).
@@ -212,19 +212,19 @@ fn bucket(ns: u64) -> usize {
         .sum()
 }
 
-/// The last idle periods, us: in the order they came, in the order of their
-/// length, and summed, so that looking for a pattern goes through none of them.
+/// The last idle periods, us: in the order they came, sorted by length, and summed, so that the
+/// search for a pattern needs no loop over them.
 ///
-/// A period is below 2^31 us. It is kept as a signed number, since that is what
-/// the vector instructions of every x86-64 can compare.
+/// A period is below 2^31 us. It is signed, since vector instructions of every x86-64 compare
+/// signed numbers.
 #[derive(Debug, Clone)]
 struct Intervals {
     last: [i32; INTERVALS],
-    /// The shortest first; after them one that is longer than any.
+    /// The shortest first; the last element is longer than any period.
     sorted: [i32; INTERVALS + 1],
     sum: u64,
     squares: u64,
-    /// The oldest of `last`.
+    /// Index of the oldest in `last`.
     oldest: u8,
 }
 
@@ -243,7 +243,7 @@ impl Default for Intervals {
 }
 
 impl Intervals {
-    /// Takes in a period in place of the oldest.
+    /// Replaces the oldest period by a new one.
     #[inline]
     fn push(&mut self, us: u32) {
         let us = us as i32;
@@ -254,8 +254,8 @@ impl Intervals {
         self.sum = self.sum + more - less;
         self.squares = self.squares + more * more - less * less;
 
-        // Without the old one, then with the new one; where they stand cannot be
-        // foretold, so there is no branch on it.
+        // Removes the old one, then inserts the new one. Their places are unpredictable, so there
+        // is no branch on them.
         let s = self.sorted;
         let mut rest = [0; INTERVALS + 1];
         for i in 0..INTERVALS {
@@ -266,9 +266,9 @@ impl Intervals {
         }
     }
 
-    /// Their mean if they lie close together, once up to two of the longest are
-    /// left out; [`NO_PATTERN`] if they do not, or if all are at least
-    /// `predicted_us` long (`get_typical_interval`).
+    /// Their mean if they are close together after up to two of the longest are left out;
+    /// [`NO_PATTERN`] if they are not, or if all are at least `predicted_us` long
+    /// (`get_typical_interval`).
     #[inline]
     fn typical(&self, predicted_us: u32) -> u32 {
         if self.sorted[0] as u32 >= predicted_us {
@@ -281,7 +281,7 @@ impl Intervals {
         if first == second || second == third {
             return self.typical_with_ties();
         }
-        // Each count has code of its own, so that dividing by it is no division.
+        // Each count has code of its own, so the compiler replaces the division by a constant.
         let (first, second) = (first as u64, second as u64);
         let (sum, squares) = (self.sum - first, self.squares - first * first);
         if let Some(mean) = mean_if_alike(sum, squares, 7) {
@@ -291,8 +291,8 @@ impl Intervals {
         mean_if_alike(sum, squares, 6).unwrap_or(NO_PATTERN)
     }
 
-    /// Their mean if they lie close together, once up to two of the longest are left out
-    /// (`get_typical_interval` of 6.6 and 6.12). Periods of no length are no pattern.
+    /// Their mean if they are close together after up to two of the longest are left out
+    /// (`get_typical_interval` of 6.6 and 6.12). Periods of length 0 are no pattern.
     fn typical_of_shorter(&self) -> Option<u32> {
         let (mut sum, mut squares, mut n) = (self.sum, self.squares, INTERVALS);
         while n != 0 && self.sorted[n - 1] != 0 {
@@ -312,12 +312,11 @@ impl Intervals {
         None
     }
 
-    /// Their mean if they lie close together, once the shortest or the longest are
-    /// left out, whichever lie farther from it, two at most
-    /// (`get_typical_interval` of 7.2).
+    /// Their mean if they are close together after at most two are left out: the shortest or the
+    /// longest, whichever is farther from the mean (`get_typical_interval` of 7.2).
     fn typical_of_both_ends(&self) -> Option<u32> {
         let (mut low, mut high) = (0, INTERVALS);
-        // Of those that are kept.
+        // Sums over those that are kept.
         let (mut sum, mut squares) = (self.sum, self.squares);
         while low < high && self.sorted[high - 1] != 0 {
             let n = (high - low) as u64;
@@ -346,7 +345,7 @@ impl Intervals {
         None
     }
 
-    /// [`Intervals::typical`] where the longest are equally long: they go together.
+    /// [`Intervals::typical`] if several of the longest are equal: they are left out together.
     #[inline(never)]
     fn typical_with_ties(&self) -> u32 {
         let (mut sum, mut squares, mut n) = (self.sum, self.squares, INTERVALS);
@@ -365,22 +364,21 @@ impl Intervals {
     }
 }
 
-/// Mean of `n` periods with this sum and this sum of squares, if they lie close
-/// together: within 20 us, or, for three quarters of those remembered, a sixth of it.
+/// Mean of `n` periods with this sum and sum of squares, if they are close together: their standard
+/// deviation is at most 20 us or, with three quarters of the periods, below a sixth of the mean.
 #[inline(always)]
 fn mean_if_alike(sum: u64, squares: u64, n: u64) -> Option<u32> {
     let mean = sum / n;
-    // The sum of (value - mean)^2 in one pass: exact, since the result fits even
-    // where a term does not. Periods are below 2^40 ns, hence 36 times their
-    // variance fits too.
+    // The sum of (value - mean)^2 in one pass. It is exact: the result fits even where a term does
+    // not. Periods are below 2^40 ns, so 36 times their variance fits, too.
     let deviation = squares.wrapping_add(mean.wrapping_mul((n * mean).wrapping_sub(2 * sum)));
     let variance = deviation / n;
     let most = n * 4 >= INTERVALS as u64 * 3;
     (variance <= 400 || (most && mean * mean > variance * 36)).then_some(mean as u32)
 }
 
-/// The deepest state that pays off within `predicted_ns` and wakes up within
-/// `latency_limit_ns`; second half of `menu_select`. `patient`: see [`PatternFirst::hurries`].
+/// The deepest state that pays off within `predicted_ns` and wakes up within `latency_limit_ns`
+/// (second half of `menu_select`). `patient`: not [`PatternFirst::hurries`].
 fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64, patient: bool) -> Choice {
     let Outlook {
         states,
@@ -394,7 +392,7 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64, patient
             break;
         }
         if state.residency_ns > predicted_ns {
-            // Rather a real state than busy polling, unless a timer comes very soon.
+            // Prefers a real state to polling, unless a timer comes very soon.
             let better = match patient {
                 true => {
                     state.wakeup_ns <= predicted_ns && state.residency_ns < RESIDENCY_THRESHOLD_NS
@@ -414,7 +412,7 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64, patient
                 break;
             }
             if !tick_stopped {
-                // Shallow so far: keep the tick, which will ask again.
+                // The state is shallow so far: keep the tick, which asks the governor again.
                 predicted_ns = states[chosen].residency_ns;
                 break;
             }
@@ -435,14 +433,14 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64, patient
     within_tick(look, chosen, predicted_ns)
 }
 
-/// Stops the tick if the period is long enough for that; else no state is deeper than pays off until
-/// the tick. Last part of `menu_select`.
+/// Stops the tick if the period is long enough. Else limits the state to one that pays off until
+/// the tick (last part of `menu_select`).
 #[inline(always)]
 fn within_tick(look: &Outlook, mut chosen: usize, predicted_ns: u64) -> Choice {
     let states = look.states;
     let stop_tick = look.tick_stopped || !(states[chosen].spins || predicted_ns < look.tick_ns);
     if !stop_tick {
-        // The tick will come: no deeper than pays off until then.
+        // The tick will come: take no state that pays off only after it.
         while chosen > 0 && states[chosen].residency_ns > look.delta_next_ns {
             chosen -= 1;
         }

@@ -1,49 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The menu governor of 3.8 to 3.10: the tick has stopped before it is asked, the
-//! prediction is the time to the next timer times its correction, or the mean of
-//! the last eight periods if they look alike ("repeat mode"), and a timer of its
-//! own has it asked again where a shallow state turns out to be too shallow.
+//! The menu governor of 3.8 to 3.10. The tick is stopped before the governor is asked. The
+//! prediction is the time to the next timer times its correction factor, or the mean of the last
+//! eight periods if they are alike ("repeat mode"). A timer of its own asks it again when a shallow
+//! state turns out to be too shallow.
 //!
-//! What the later one does otherwise: a mean counts though it lies behind the
-//! timer; periods are remembered with their exits; no state limits the latency
-//! by the prediction but its own; nothing depends on the tick. Nobody waits for
-//! I/O in the workloads modelled, and the load has no part in the performance
-//! multiplier of these kernels (the code for it is commented out): it is 1. Read
-//! in 3.9.6.
+//! Differences from the later menu: the mean counts even if it is later than the timer; periods are
+//! remembered with their exits; the prediction limits only each state's own latency; nothing
+//! depends on the tick. The performance multiplier is 1: no task of the modelled workloads waits
+//! for I/O, and the code for the load is commented out in these kernels. Read in 3.9.6.
 
 use super::governor::{Choice, Outlook, Period};
 
 const NSEC_PER_USEC: u64 = 1000;
-/// Periods remembered (`INTERVALS`).
+/// Number of periods remembered (`INTERVALS`).
 const INTERVALS: usize = 8;
-/// Orders of magnitude of the time to the next timer (`BUCKETS / 2`).
+/// Number of orders of magnitude of the time to the next timer (`BUCKETS / 2`).
 const BUCKETS: usize = 6;
 /// A correction factor of `RESOLUTION * DECAY` is 1.
 const RESOLUTION: u64 = 1024;
 const DECAY: u64 = 8;
 const UNITY: u64 = RESOLUTION * DECAY;
-/// Periods from here on count as predicted perfectly, us (`MAX_INTERESTING`).
+/// Periods of at least this length count as predicted perfectly, us (`MAX_INTERESTING`).
 const MAX_INTERESTING_US: u64 = 50_000;
-/// What periods of a pattern may differ by, us (`MAX_DEVIATION`).
+/// Margin by which the governor's timer exceeds the prediction, us (`MAX_DEVIATION`).
 const MAX_DEVIATION_US: u64 = 60;
-/// With a timer farther off than this it is worth to wake up for a deeper state, us
+/// If the next timer is farther off, it pays to wake up for a deeper state, us
 /// (`perfect_cstate_ms`).
 const PERFECT_US: u64 = 30_000;
 
 /// Why the governor wants to be asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Alarm {
-    /// The pattern would have ended the period before (`MENU_HRTIMER_REPEAT`).
+    /// The pattern predicted an earlier end of the period (`MENU_HRTIMER_REPEAT`).
     Repeat,
     /// The prediction was far below the time to the timer (`MENU_HRTIMER_GENERAL`).
     General,
 }
 
-/// What the governor remembers of one CPU (`struct menu_device`).
+/// State of the governor for one CPU (`struct menu_device`).
 #[derive(Debug, Clone)]
 pub(crate) struct RepeatMenu {
     expected_us: u64,
-    /// Latency that the last state was chosen with; 0 if it was none of the search.
+    /// Exit latency of the last chosen state, us; 0 if the search did not choose it.
     exit_us: u64,
     bucket: usize,
     /// 0: never used.
@@ -51,12 +49,12 @@ pub(crate) struct RepeatMenu {
     intervals: [u64; INTERVALS],
     oldest: usize,
     last: Option<Period>,
-    /// The timer that is set, and for how long, ns.
+    /// The governor's timer that is set, and its time, ns.
     alarm: Option<(Alarm, u64)>,
 }
 
 impl Default for RepeatMenu {
-    /// As `menu_enable_device` leaves it.
+    /// The state after `menu_enable_device`.
     fn default() -> Self {
         RepeatMenu {
             expected_us: 0,
@@ -118,9 +116,9 @@ impl RepeatMenu {
         choice(state)
     }
 
-    /// A state deeper than the chosen one would pay off later.
+    /// Sets the governor's timer, since a deeper state than the chosen one would pay off later.
     fn set_alarm(&mut self, predicted_us: u64, repeats: bool) {
-        // An unsigned int in the kernel, and so are its nanoseconds.
+        // Both are `unsigned int` in the kernel, in us and in ns.
         let timer_us = (2 * (predicted_us + MAX_DEVIATION_US)) as u32;
         let timer_ns = u64::from(timer_us.wrapping_mul(NSEC_PER_USEC as u32));
         self.alarm = if repeats && u64::from(timer_us.wrapping_mul(4)) < self.expected_us {
@@ -137,19 +135,19 @@ impl RepeatMenu {
         self.alarm.map(|(_, ns)| ns)
     }
 
-    /// The idle period is over (`menu_reflect`; `menu_hrtimer_notify` if its timer
-    /// expired, else `menu_hrtimer_cancel`).
+    /// Books the end of an idle period (`menu_reflect`; `menu_hrtimer_notify` if the governor's
+    /// timer expired, else `menu_hrtimer_cancel`).
     pub fn reflect(&mut self, end: Period) {
         let alarm = self.alarm.take();
         if end.asks_again && alarm.is_some_and(|(alarm, _)| alarm == Alarm::General) {
-            // What was learnt is of no use.
+            // The correction factor was wrong.
             self.correction_factor[self.bucket] = UNITY;
         }
         self.last = Some(end);
     }
 
-    /// Mean of the last periods if they lie close together, once up to two of the
-    /// longest are left out, us (`get_typical_interval`).
+    /// Mean of the last periods if they are close together after up to two of the longest are left
+    /// out, us (`get_typical_interval`).
     fn typical(&self) -> Option<u64> {
         let mut sorted = self.intervals;
         sorted.sort_unstable();
@@ -166,13 +164,13 @@ impl RepeatMenu {
             if 4 * kept.len() <= 3 * INTERVALS {
                 return None;
             }
-            // All that are as long as the longest go.
+            // Leaves out all that are as long as the longest.
             let longest = kept[kept.len() - 1];
             kept = &kept[..kept.partition_point(|&us| us < longest)];
         }
     }
 
-    /// Learns from the last period (`menu_update`).
+    /// Updates the correction factor and the periods by the last period (`menu_update`).
     fn update(&mut self, end: Period) {
         let idle_us = end.residency_ns / NSEC_PER_USEC;
         let measured_us = match idle_us > self.exit_us {

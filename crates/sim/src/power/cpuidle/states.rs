@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The idle states of a core type as a CPU that enters and leaves them reads
-//! them: without names, and with what follows from the states around them.
+//! The idle states of a core type in the form that a CPU uses to enter and leave them: without
+//! names, and with the figures that follow from the neighbouring states.
 
 use crate::base::table::Table;
 use alight_machine::{IdleScope, IdleState};
 
-/// One idle state. What the governor compares comes first.
+/// One idle state. The fields that the governor compares come first.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct State {
     /// Target residency, ns.
     pub residency_ns: u64,
-    /// Latency that cpuidle plans with, ns.
+    /// Wakeup latency that cpuidle assumes (`exit_latency`), ns.
     pub wakeup_ns: u64,
-    /// The CPU spins in this state (`CPUIDLE_FLAG_POLLING`). A state entered by
-    /// mwait also watches `need_resched`, but it is a state of the hardware.
+    /// The CPU spins in this state (`CPUIDLE_FLAG_POLLING`). A state entered by mwait also watches
+    /// `need_resched`, but it is a hardware state.
     pub spins: bool,
     /// The CPU watches `need_resched`: waking it needs no IPI.
     pub polling: bool,
-    /// All CPUs of the cluster in such a state can let the cluster follow.
+    /// A request for it is a vote: if all CPUs of the cluster vote, the cluster can enter a state.
     pub votes: bool,
-    /// Whether it follows is for the last of them to choose.
+    /// The last CPU chooses whether the cluster enters a state.
     pub by_last: bool,
-    /// How deep the core goes while the cluster does not follow: itself, or the
-    /// deepest state of core scope below it.
+    /// State of the core outside of the cluster state: itself, or the deepest state of core scope
+    /// below it.
     pub core_state: u32,
-    /// What CPU and cluster are in if it does: itself, or the shallowest [`DomainState`].
+    /// State of CPU and cluster in the cluster state: itself, or the shallowest [`DomainState`].
     pub deep_state: u32,
     /// Latencies of `deep_state`, ns.
     pub entry_ns: u64,
     pub exit_ns: u64,
-    /// The same of `core_state`.
+    /// Latencies of `core_state`, ns.
     pub core_entry_ns: u64,
     pub core_exit_ns: u64,
     /// Power of the core, uW, in `deep_state` and in `core_state`.
@@ -38,8 +38,7 @@ pub(crate) struct State {
     pub core_power_uw: u64,
 }
 
-/// The state of a core type without any (`default_idle_call`): at once in and
-/// out, and no power.
+/// The state of a core type without idle states (`default_idle_call`): no latency and no power.
 const NO_STATE: State = State {
     residency_ns: 0,
     wakeup_ns: 0,
@@ -57,13 +56,13 @@ const NO_STATE: State = State {
     core_power_uw: 0,
 };
 
-/// The states that a CPU can ask for, without what its cluster's last one chooses.
+/// The states that a CPU can request, without those that the last CPU of its cluster chooses.
 pub(crate) fn own_states(known: &[IdleState]) -> &[IdleState] {
     let mut parts = known.split(|state| state.scope == IdleScope::Domain);
     parts.next().unwrap_or(known)
 }
 
-/// The states of a core type that its CPUs can ask for, at least one.
+/// The states of a core type that its CPUs can request, at least one.
 pub(crate) fn states(known: &[IdleState]) -> Table<State> {
     let own = own_states(known).len();
     let state = |(i, state): (usize, &IdleState)| {
@@ -93,14 +92,14 @@ pub(crate) fn states(known: &[IdleState]) -> Table<State> {
         0 => vec![NO_STATE],
         _ => known[..own].iter().enumerate().map(state).collect(),
     };
-    // SAFETY: looked up by what governors choose among them, which begin with the first.
+    // SAFETY: indexed by the choices that governors make among them; there is at least one.
     unsafe { Table::new(states) }
 }
 
-/// A state of scope domain: of those that fit, the last CPU of a cluster to sleep takes the deepest.
+/// A state of domain scope. The last CPU of a cluster to go idle takes the deepest that fits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DomainState {
-    /// Its place among all states of the core type.
+    /// Its index among all states of the core type.
     pub state: u32,
     /// Target residency, ns.
     pub residency_ns: u64,
@@ -125,7 +124,7 @@ pub(crate) fn domain_states(known: &[IdleState]) -> Vec<DomainState> {
     known.filter(of_domain).map(domain_state).collect()
 }
 
-/// How deep the core goes when it asks for `state` and the cluster does not follow.
+/// State of the core when it requests `state` and the cluster does not enter a state.
 fn core_state(states: &[IdleState], state: usize) -> usize {
     match states[state].scope {
         IdleScope::Core | IdleScope::Domain => state,

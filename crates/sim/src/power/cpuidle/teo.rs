@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The timer events oriented governor (`drivers/cpuidle/governors/teo.c`): most
-//! wakeups are timers', whose times are known. How often did something else come
-//! before, and how much before?
+//! The timer events oriented governor (`drivers/cpuidle/governors/teo.c`). Most wakeups come from
+//! timers, whose times are known. It counts how often something else came before, and how long
+//! before.
 //!
-//! Four forms of it, one file each; [`crate::kernel::TeoForm`] says which
-//! kernel has which. None of them looks at disabled states here: there are none.
+//! It has four forms, one file each; [`crate::kernel::TeoForm`] says which kernel has which. The
+//! code for disabled states is left out, since there are none here.
 
 mod early;
 mod recent;
@@ -19,12 +19,12 @@ use recent::Recent;
 use timer_if_deep::TimerIfDeep;
 use timer_last::TimerLast;
 
-/// What is added to a metric (`PULSE`).
+/// Increment of a metric (`PULSE`).
 const PULSE: u32 = 1024;
-/// A metric loses this part of itself at each wakeup, as a shift (`DECAY_SHIFT`).
+/// A metric decays by this shift at each wakeup (`DECAY_SHIFT`).
 const DECAY_SHIFT: u32 = 3;
 
-/// What the governor remembers of one CPU (`struct teo_cpu`).
+/// State of the governor for one CPU (`struct teo_cpu`).
 #[derive(Debug, Clone)]
 pub(crate) enum Teo {
     Early(Early),
@@ -34,7 +34,7 @@ pub(crate) enum Teo {
 }
 
 impl Teo {
-    /// Of a CPU with `states` idle states (`teo_enable_device`).
+    /// The state for a CPU with `states` idle states (`teo_enable_device`).
     pub fn new(form: TeoForm, states: usize) -> Self {
         match form {
             TeoForm::EarlyHits { whole_us } => Teo::Early(Early::new(states, whole_us)),
@@ -46,8 +46,8 @@ impl Teo {
         }
     }
 
-    /// Chooses a state (`teo_select`). `utilized`: more than a 64th of the CPU's
-    /// capacity is in use, of kernels that look at that.
+    /// Chooses a state (`teo_select`). `utilized`: more than a 64th of the CPU's capacity is used;
+    /// only in kernels that look at it.
     pub fn select(&mut self, look: &Outlook, utilized: bool) -> Choice {
         let (state, stop_tick) = match self {
             Teo::Early(memory) => memory.select(look),
@@ -62,7 +62,7 @@ impl Teo {
         }
     }
 
-    /// The idle period is over (`teo_reflect`).
+    /// Books the end of an idle period (`teo_reflect`).
     pub fn reflect(&mut self, end: Period) {
         match self {
             Teo::Early(memory) => memory.last = Some(end),
@@ -72,7 +72,7 @@ impl Teo {
         }
     }
 
-    /// Begins anew.
+    /// Resets the state.
     pub fn forget(&mut self) {
         match self {
             Teo::Early(memory) => memory.forget(),
@@ -83,16 +83,16 @@ impl Teo {
     }
 }
 
-/// The first state above `state` that pays off within `duration_ns`, else the
-/// shallowest (`teo_find_shallower_state`).
+/// The deepest state shallower than `state` that pays off within `duration_ns`, else state 0
+/// (`teo_find_shallower_state`).
 fn shallower(states: &[State], state: usize, duration_ns: u64) -> usize {
     (0..state)
         .rfind(|&i| states[i].residency_ns <= duration_ns)
         .unwrap_or(0)
 }
 
-/// A time that the stopped tick would not cut short, or the tick is there to
-/// (`teo_time_ok`).
+/// Is a time acceptable as a prediction? With the tick stopped it must be at least a tick, since
+/// nothing would correct a shallow state (`teo_time_ok`).
 fn time_ok(look: &Outlook, ns: u64) -> bool {
     !look.tick_stopped || ns >= look.tick_ns
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! teo of 5.1 to 5.13: by state, how often the timer's time and the time that
-//! went by agreed, and how often they did not; and the last eight periods.
+//! teo of 5.1 to 5.13. For each state it counts how often the timer's time and the measured time
+//! agreed, and how often not; and it remembers the last eight periods.
 //!
-//! Up to 5.4 times are whole microseconds, and a period is what the clock says
-//! from the choice to the report of its end.
+//! Up to 5.4 times are whole microseconds, and a period lasts from the choice to the report of its
+//! end.
 
 use super::{DECAY_SHIFT, PULSE, time_ok};
 use crate::power::cpuidle::governor::{Outlook, Period};
 
-/// Periods remembered (`INTERVALS`).
+/// Number of periods remembered (`INTERVALS`).
 const INTERVALS: usize = 8;
-/// A period that went on to the timer, or might have.
+/// A period that lasted until the timer, or could have.
 const TO_THE_TIMER: u64 = u64::MAX;
 
 /// `struct teo_idle_state`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Metrics {
-    /// Wakeups before the timer after a time that suits this state.
+    /// Wakeups before the timer, after a time that suits this state.
     pub early_hits: u32,
-    /// Wakeups as the timer had it, whose time suited this state.
+    /// Wakeups by the timer whose time suited this state.
     pub hits: u32,
-    /// Wakeups before, while the timer's time suited this state.
+    /// Wakeups before the timer, whose time suited this state.
     pub misses: u32,
 }
 
@@ -51,12 +51,12 @@ impl Early {
         *self = Early::new(self.states.len(), self.whole_us);
     }
 
-    /// A time as the kernel counts it.
+    /// A time in the kernel's unit.
     fn unit(&self, ns: u64) -> u64 {
         if self.whole_us { ns / 1000 } else { ns }
     }
 
-    /// State, and whether the tick should stop.
+    /// Returns the state, and whether the tick should stop.
     pub fn select(&mut self, look: &Outlook) -> (usize, bool) {
         if let Some(end) = self.last.take() {
             self.update(look, end);
@@ -84,8 +84,8 @@ impl Early {
         self.unit(look.states[state].residency_ns)
     }
 
-    /// The state that suits the timer, or what came early most often instead, and the time that is
-    /// expected.
+    /// Returns the state that suits the timer, or the one with the most early wakeups instead, and
+    /// the expected time.
     #[inline(always)]
     fn by_metrics(&self, look: &Outlook) -> (usize, u64) {
         let mut duration = self.unit(look.next_timer_ns);
@@ -109,7 +109,7 @@ impl Early {
             }
         }
 
-        // The timer is not to be trusted: rather what came early most often.
+        // The timer is unreliable: take the state with the most early wakeups.
         if self.states[state].hits <= self.states[state].misses {
             if best == Some(state) {
                 best = second;
@@ -119,13 +119,12 @@ impl Early {
                 duration = self.residency(look, likely);
             }
         }
-        // The state that is taken is the first that is forbidden, not the one
-        // above it: that is how these kernels are.
+        // These kernels take the first state that the latency limit forbids, not the one above it.
         (state.min(forbidden), duration)
     }
 
-    /// A shallower state, and their mean as the time that is expected, if most of the last periods were
-    /// shorter than was expected.
+    /// If most of the last periods were shorter than `duration`: returns a shallower state, and the
+    /// mean of those periods as the expected time.
     #[inline(always)]
     fn by_recent(&self, look: &Outlook, mut state: usize, mut duration: u64) -> (usize, u64) {
         let (mut count, mut sum) = (0, 0);
@@ -152,10 +151,10 @@ impl Early {
             .unwrap_or(0)
     }
 
-    /// Learns from the last period (`teo_update`).
+    /// Updates the metrics by the last period (`teo_update`).
     fn update(&mut self, look: &Outlook, end: Period) {
         let sleep_length_ns = self.sleep_length_ns;
-        // One of the safety nets ended it: it could have gone on to the timer.
+        // The end of polling or the tick ended it: it could have lasted until the timer.
         let caught = end.asks_again || end.by_tick && sleep_length_ns > look.tick_ns;
         let measured = if caught || end.span_ns >= sleep_length_ns {
             TO_THE_TIMER

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! teo from 5.14 on, as read in 6.1 and 6.5: a bin a state, of wakeups by the
-//! timer ("hits") and of others ("intercepts") after a time that suits it; and the
-//! bins of the last nine. The timer is asked first.
+//! teo from 5.14 on, as read in 6.1 and 6.5. Each state has a bin that counts wakeups by the timer
+//! ("hits") and other wakeups ("intercepts") after a time that suits it. The bins of the last nine
+//! wakeups are remembered. The timer is looked up first.
 //!
-//! 6.5 prefers a shallower state where the CPU is utilized; 6.1 and today's
-//! kernels do not.
+//! 6.5 prefers a shallower state if the CPU is utilized; 6.1 and today's kernels do not.
 
 use super::{DECAY_SHIFT, PULSE, shallower, time_ok};
 use crate::power::cpuidle::governor::{Outlook, Period};
 use crate::power::cpuidle::states::State;
 
-/// Wakeups of which it is known what they were (`NR_RECENT`).
+/// Number of wakeups whose bins are remembered (`NR_RECENT`).
 const RECENT: usize = 9;
-/// Of a wakeup that was no intercept, or has not been.
+/// Entry of a wakeup that was not an intercept, or that has not happened yet.
 const NONE: u8 = u8::MAX;
 
 /// `struct teo_bin`.
@@ -35,7 +34,7 @@ pub(crate) struct Recent {
     pub(super) last: Option<Period>,
 }
 
-/// Sums over the bins of all states above one.
+/// Sums over the bins of all states shallower than one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     intercepts: u32,
@@ -59,7 +58,7 @@ impl Recent {
         *self = Recent::new(self.bins.len());
     }
 
-    /// State, and whether the tick should stop.
+    /// Returns the state, and whether the tick should stop.
     pub fn select(&mut self, look: &Outlook, utilized: bool) -> (usize, bool) {
         if let Some(end) = self.last.take() {
             self.update(look, end);
@@ -76,7 +75,7 @@ impl Recent {
         }
     }
 
-    /// State, and how long the CPU is expected to be idle, ns.
+    /// Returns the state, and the expected idle time, ns.
     fn by_metrics(&self, look: &Outlook, utilized: bool) -> (usize, u64) {
         let states = look.states;
         let sleep_length_ns = look.next_timer_ns;
@@ -109,7 +108,7 @@ impl Recent {
         let (mut state, mut duration_ns) = self.alternative(look, state, above);
         state = state.min(allowed);
         if utilized {
-            // Shallower by one, but no polling.
+            // One state shallower, but not polling.
             let floor = usize::from(states[0].spins).min(state);
             let shallow = shallower(states, state, duration_ns).max(floor);
             let short_ns = middle(states, shallow);
@@ -120,8 +119,8 @@ impl Recent {
         (state, duration_ns)
     }
 
-    /// A state above `state` if the CPU has mostly been woken before the time for
-    /// it; and how long it is expected to be idle, ns.
+    /// Returns a state shallower than `state` if most wakeups came before `state` would have paid
+    /// off, and the expected idle time, ns.
     fn alternative(&self, look: &Outlook, state: usize, above: Sums) -> (usize, u64) {
         let by_intercepts = 2 * above.intercepts > self.total.wrapping_sub(above.hits);
         let by_recent = above.recent > RECENT as u32 / 2;
@@ -150,10 +149,10 @@ impl Recent {
         found
     }
 
-    /// Learns from the last period (`teo_update`).
+    /// Updates the metrics by the last period (`teo_update`).
     fn update(&mut self, look: &Outlook, end: Period) {
         let sleep_length_ns = self.sleep_length_ns;
-        // One of the safety nets ended it: it could have gone on to the timer.
+        // The end of polling or the tick ended it: it could have lasted until the timer.
         let caught = end.asks_again || end.by_tick && sleep_length_ns > look.tick_ns;
         let measured_ns = if caught || end.span_ns >= sleep_length_ns {
             u64::MAX
@@ -195,7 +194,7 @@ impl Recent {
     }
 }
 
-/// Middle of a bin, which there must be one behind, ns (`teo_middle_of_bin`).
+/// Middle of a bin, ns; the bin must not be the last (`teo_middle_of_bin`).
 fn middle(states: &[State], bin: usize) -> u64 {
     (states[bin].residency_ns + states[bin + 1].residency_ns) / 2
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! teo from 6.6 to 6.18: bins as before, but a state is chosen from them first, and the
-//! timer is only asked for if that state is a deep one. Read in 6.6.87 and 6.8.0, in
-//! 6.12.118, and as it was from 6.14 to 6.18; [`Beside`] says what differs.
+//! teo from 6.6 to 6.18. It has bins as in `recent.rs`, but it first chooses a state by the bins,
+//! and looks up the timer only if that state is deep. Read in 6.6.87 and 6.8.0, in 6.12.118, and as
+//! it was from 6.14 to 6.18; [`Beside`] has the differences.
 
 use super::{DECAY_SHIFT, PULSE, shallower};
 use crate::kernel::Beside;
 use crate::power::cpuidle::governor::{Outlook, Period, RESIDENCY_THRESHOLD_NS};
 
-/// Wakeups of which it is known what they were (`NR_RECENT`).
+/// Number of wakeups whose bins are remembered (`NR_RECENT`).
 const RECENT: usize = 9;
-/// Of a wakeup that was no intercept, or has not been.
+/// Entry of a wakeup that was not an intercept, or that has not happened yet.
 const NONE: u8 = u8::MAX;
-/// Below this limit of latency the timer is not asked, ns (`LATENCY_THRESHOLD_NS`).
+/// With a latency limit below this the timer is not looked up, ns (`LATENCY_THRESHOLD_NS`).
 const LATENCY_THRESHOLD_NS: u64 = RESIDENCY_THRESHOLD_NS / 2;
-/// No timer was asked for (`KTIME_MAX`).
+/// Sleep length if the timer was not looked up (`KTIME_MAX`).
 const UNASKED: u64 = i64::MAX as u64;
 
 /// `struct teo_bin`.
@@ -33,11 +33,11 @@ pub(crate) struct TimerIfDeep {
     pub(super) total: u32,
     recent: [u8; RECENT],
     oldest: usize,
-    /// Hits behind a tick's time, where no state is that deep.
+    /// Hits after at least a tick, if every target residency is below a tick.
     pub(super) tick_hits: u32,
-    /// Intercepts behind a tick's time.
+    /// Intercepts after at least a tick.
     tick_intercepts: u32,
-    /// Wakeups after a moment.
+    /// Wakeups after less than [`RESIDENCY_THRESHOLD_NS`], or before the exit latency had passed.
     pub(super) short_idles: u32,
     pub(super) sleep_length_ns: u64,
     pub(super) last: Option<Period>,
@@ -63,7 +63,7 @@ impl TimerIfDeep {
         *self = TimerIfDeep::new(self.bins.len(), self.beside);
     }
 
-    /// State, and whether the tick should stop.
+    /// Returns the state, and whether the tick should stop.
     pub fn select(&mut self, look: &Outlook, utilized: bool) -> (usize, bool) {
         if let Some(end) = self.last.take() {
             self.update(look, end);
@@ -82,7 +82,7 @@ impl TimerIfDeep {
         let deepest = states.len() - 1;
         let metrics = self.by_metrics(look, deepest);
         if metrics == 0 && self.beside == Beside::Nothing {
-            // Else it would not be known what ended the period.
+            // Without the timer's time the end of the period could not be classified.
             self.sleep_length_ns = look.next_timer_ns;
             return (0, false);
         }
@@ -91,7 +91,7 @@ impl TimerIfDeep {
             .unwrap_or(0);
         let mut state = metrics.min(allowed);
         if utilized {
-            // Shallower by one, but no polling.
+            // One state shallower, but not polling.
             let less = state.saturating_sub(1);
             if !states[less].spins && state_ok(look, less) {
                 state = less;
@@ -103,8 +103,8 @@ impl TimerIfDeep {
         }
     }
 
-    /// The deepest state, or one above it that suits most of the wakeups which were too
-    /// early for it.
+    /// The deepest state, or a shallower one that suits most of the wakeups which were too early
+    /// for the deepest.
     fn by_metrics(&self, look: &Outlook, deepest: usize) -> usize {
         let above = &self.bins[..deepest];
         let sum = |of: fn(&Bin) -> u32| above.iter().map(of).fold(0, u32::wrapping_add);
@@ -134,7 +134,7 @@ impl TimerIfDeep {
         deepest
     }
 
-    /// Is `state` so shallow that it does not matter when the next timer comes?
+    /// Is `state` so shallow that the time of the next timer does not matter?
     fn leaves_timer_alone(&self, look: &Outlook, state: usize) -> bool {
         let tiny = look.states[state].residency_ns < RESIDENCY_THRESHOLD_NS;
         match self.beside {
@@ -168,8 +168,8 @@ impl TimerIfDeep {
         settle(look, state, duration_ns, look.delta_next_ns)
     }
 
-    /// Intercepts that speak for keeping the tick. 6.14 to 6.18 count those *behind* a tick's
-    /// time, which was corrected later.
+    /// Number of intercepts that count for keeping the tick. 6.14 to 6.18 count those after *at
+    /// least* a tick, which was corrected later.
     fn tick_intercepts(&self) -> u32 {
         match self.beside {
             Beside::ShortPeriods => self.tick_intercepts,
@@ -179,7 +179,7 @@ impl TimerIfDeep {
         }
     }
 
-    /// Learns from the last period (`teo_update`).
+    /// Updates the metrics by the last period (`teo_update`).
     fn update(&mut self, look: &Outlook, end: Period) {
         let short_periods = self.beside == Beside::ShortPeriods;
         self.short_idles -= self.short_idles >> DECAY_SHIFT;
@@ -226,7 +226,7 @@ impl TimerIfDeep {
         }
     }
 
-    /// How long the CPU could have been idle.
+    /// Time for which the CPU could have been idle, ns.
     fn measured(&mut self, look: &Outlook, end: Period) -> u64 {
         let short_periods = self.beside == Beside::ShortPeriods;
         let caught = end.asks_again || end.by_tick && self.sleep_length_ns > look.tick_ns;
@@ -245,9 +245,9 @@ impl TimerIfDeep {
         measured_ns
     }
 
-    /// The ninth last wakeup counts no more. Returns its place, which the last one takes; one
-    /// behind a tick's time does not, so that what was there is taken off once more nine
-    /// wakeups later, below 0 too.
+    /// Removes the ninth last wakeup from the recent counts, and returns its slot for the new
+    /// wakeup. A hit after at least a tick does not use the slot. The old entry then stays and is
+    /// subtracted again nine wakeups later, even below 0.
     fn forget_oldest(&mut self) -> usize {
         let oldest = self.oldest;
         self.oldest = (oldest + 1) % RECENT;
@@ -259,7 +259,7 @@ impl TimerIfDeep {
         oldest
     }
 
-    /// The timer came behind a tick's time, which no state needs to pay off.
+    /// Was the timer at least a tick away, while every target residency is below a tick?
     fn timer_outlasts_all(&self, look: &Outlook) -> bool {
         let deepest = self.bins.len() - 1;
         self.beside != Beside::ShortPeriods
@@ -267,7 +267,8 @@ impl TimerIfDeep {
             && look.tick_ns <= self.sleep_length_ns
     }
 
-    /// Where no state needs a tick's time to pay off, hits behind that are counted apart. Was this one?
+    /// If every target residency is below a tick, counts hits after at least a tick separately. Was
+    /// this one?
     fn outlasts_all(&mut self, look: &Outlook, measured_ns: u64) -> bool {
         let deepest = self.bins.len() - 1;
         if look.states[deepest].residency_ns >= look.tick_ns {
@@ -283,14 +284,14 @@ impl TimerIfDeep {
     }
 }
 
-/// A state that is worth its while though the tick is stopped, or the tick is there to correct it
-/// (`teo_state_ok`).
+/// Is `state` acceptable? With the tick stopped its target residency must be at least a tick, since
+/// nothing would correct it (`teo_state_ok`).
 fn state_ok(look: &Outlook, state: usize) -> bool {
     !look.tick_stopped || look.states[state].residency_ns >= look.tick_ns
 }
 
-/// What becomes of the tick; without one that stops, no deeper than pays off until it comes,
-/// `to_tick_ns` from now.
+/// Decides whether the tick stops. If it goes on, limits the state to one that pays off until the
+/// tick, `to_tick_ns` from now.
 fn settle(look: &Outlook, state: usize, duration_ns: u64, to_tick_ns: u64) -> (usize, bool) {
     let stops = !look.states[state].spins && duration_ns >= look.tick_ns;
     if stops || look.tick_stopped {

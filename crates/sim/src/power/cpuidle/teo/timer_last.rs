@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! teo of today's kernels, as read in 7.2: bins as before, but a state is chosen
-//! from them first, and the timer is only asked if its answer can matter. Ticks
-//! and short periods are counted apart. What 7.1 changed where the tick is stopped was read in the change
-//! itself (mail of 23 February 2026, "teo: Rearrange stopped tick handling").
+//! teo of today's kernels, as read in 7.2. It has bins as in `recent.rs`, but it first chooses a
+//! state by the bins, and looks up the timer only if its time can matter. Ticks and short periods
+//! are counted separately. The changes of 7.1 for a stopped tick were read in the patch itself
+//! (mail of 23 February 2026, "teo: Rearrange stopped tick handling").
 
 use super::{DECAY_SHIFT, PULSE, shallower};
 use crate::power::cpuidle::governor::{Outlook, Period, RESIDENCY_THRESHOLD_NS};
 
-/// Below this limit of latency the timer is not asked, ns.
+/// With a latency limit below this the timer is not looked up, ns.
 const LATENCY_THRESHOLD_NS: u64 = RESIDENCY_THRESHOLD_NS / 2;
-/// No timer was asked for (`KTIME_MAX`); a period without an end (`S64_MAX`).
+/// Sleep length if the timer was not looked up (`KTIME_MAX`); length of an endless period
+/// (`S64_MAX`).
 const ENDLESS: i64 = i64::MAX;
 
 /// `struct teo_bin`.
@@ -27,16 +28,16 @@ pub(crate) struct TimerLast {
     pub(super) total: u32,
     /// Wakeups by the tick.
     pub(super) total_tick: u32,
-    /// Intercepts within a tick's time.
+    /// Intercepts after at most a tick.
     pub(super) tick_intercepts: u32,
-    /// Wakeups after a moment.
+    /// Wakeups after less than [`RESIDENCY_THRESHOLD_NS`], or before the exit latency had passed.
     pub(super) short_idles: u32,
     /// See [`crate::kernel::TeoForm`].
     near_timer_is_net: bool,
     pub(super) last: Option<Period>,
 }
 
-/// Takes an eighth off; what is too small for that is forgotten (`teo_decay`).
+/// Reduces a metric by an eighth, or to 0 if the eighth rounds to 0 (`teo_decay`).
 fn decay(metric: &mut u32) {
     *metric = match *metric >> DECAY_SHIFT {
         0 => 0,
@@ -62,7 +63,7 @@ impl TimerLast {
         *self = TimerLast::new(self.bins.len(), self.near_timer_is_net);
     }
 
-    /// State, and whether the tick should stop.
+    /// Returns the state, and whether the tick should stop.
     pub fn select(&mut self, look: &Outlook) -> (usize, bool) {
         if let Some(end) = self.last.take() {
             self.update(look, end);
@@ -87,7 +88,7 @@ impl TimerLast {
         let mut duration_ns = look.next_timer_ns;
         self.sleep_length_ns = duration_ns as i64;
 
-        // Nobody would correct a shallow state before a timer that is far off.
+        // Nothing would correct a shallow state before a timer that is far off.
         let far = duration_ns > 2 * look.tick_ns;
         if asks && far && states[state].residency_ns < look.tick_ns {
             let deeper = state + 1..=allowed;
@@ -108,8 +109,9 @@ impl TimerLast {
         settle(look, state, duration_ns, look.delta_next_ns)
     }
 
-    /// The shallowest state that the metrics may lead to. With the tick stopped it is, up to 7.0, the
-    /// first that pays off within a tick's time, and none above the deepest if that is as good.
+    /// The shallowest state that the metrics may lead to. Up to 7.0, with the tick stopped, it is
+    /// the first with a target residency of at least a tick; or the deepest, if its target
+    /// residency is the same.
     fn shallowest(&self, look: &Outlook) -> usize {
         let (states, deepest) = (look.states, self.bins.len() - 1);
         if !look.tick_stopped || self.near_timer_is_net {
@@ -123,8 +125,8 @@ impl TimerLast {
         }
     }
 
-    /// The deepest state, or one above it that suits most of the wakeups which
-    /// were too early for it, from `least` on.
+    /// The deepest state, or a shallower one, from `least` on, that suits most of the wakeups which
+    /// were too early for the deepest.
     fn by_metrics(&self, least: usize) -> usize {
         let bins: &[Bin] = &self.bins;
         let deepest = bins.len() - 1;
@@ -134,7 +136,7 @@ impl TimerLast {
         if 2 * intercepts <= self.total.wrapping_sub(hits) {
             return deepest;
         }
-        // Of bins that have as many, the deepest.
+        // Of bins with equal counts, the deepest.
         let most = (0..deepest)
             .max_by_key(|&i| above[i].intercepts)
             .unwrap_or(0);
@@ -147,7 +149,7 @@ impl TimerLast {
             .unwrap_or(least)
     }
 
-    /// Learns from the last period (`teo_update`).
+    /// Updates the metrics by the last period (`teo_update`).
     fn update(&mut self, look: &Outlook, end: Period) {
         let latency_ns = look.states[end.state].wakeup_ns as i64;
         decay(&mut self.short_idles);
@@ -187,12 +189,12 @@ impl TimerLast {
             self.total_tick += PULSE;
             let deepest = self.bins.len() - 1;
             if 3 * self.total_tick > 2 * self.total {
-                // Nothing but ticks: the tick had better stop.
+                // Nearly all wakeups are ticks: the tick should stop.
                 self.bins[deepest].hits += PULSE;
                 return;
             }
             if 3 * self.tick_intercepts < 2 * before {
-                // What was expected to come before did not.
+                // No intercept came, though one was expected.
                 self.bins[by_timer].hits += PULSE;
                 return;
             }
@@ -209,8 +211,8 @@ impl TimerLast {
     }
 }
 
-/// What becomes of the tick; without one that stops, no deeper than pays off until
-/// it comes, `to_tick_ns` from now.
+/// Decides whether the tick stops. If it goes on, limits the state to one that pays off until the
+/// tick, `to_tick_ns` from now.
 fn settle(look: &Outlook, state: usize, duration_ns: u64, to_tick_ns: u64) -> (usize, bool) {
     let stops = !look.states[state].spins && duration_ns >= look.tick_ns;
     if stops || look.tick_stopped {

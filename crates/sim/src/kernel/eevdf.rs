@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What differs between kernels in EEVDF: in whose queue a task stands and where, how long
-//! it is left alone, whom a wakeup preempts, what becomes of sleepers.
+//! The differences between kernels in EEVDF: the queue and place of a task, how long it is
+//! protected, whom a wakeup preempts, and what happens to sleepers.
 //!
 //! Read in kernel/sched/fair.c of 6.6.87, 6.8.0, 6.12.118, 6.18.15, 7.0.14, 7.2.13 and 7.3.4. A
-//! stable series has fixes of later releases, so that 6.12.118 yields as 6.18 does, for example.
+//! stable series has fixes of later releases: 6.12.118 yields as 6.18 does, for example.
 
 use super::Division;
 
@@ -12,141 +12,143 @@ use super::Division;
 pub(crate) struct Eevdf {
     /// `sysctl_sched_base_slice`, ns; scales.
     pub base_slice_ns: u64,
-    /// Shortest and longest slice that a task may ask for by sched_setattr(), ns. `None`: all
-    /// have the base slice, groups too (up to 6.11).
+    /// Shortest and longest slice that sched_setattr() accepts, ns. `None`: all tasks and groups
+    /// have the base slice (up to 6.11).
     pub custom_slice_ns: Option<(u64, u64)>,
     /// `__calc_delta`.
     pub division: Division,
-    /// A timer ends a turn where the machine's kernel can afford one (sched feature HRTICK).
+    /// A timer ends a slice if the machine's kernel enables it (sched feature HRTICK).
     pub hrtick: bool,
     pub levels: Levels,
     pub lag_limit: LagLimit,
-    /// The first turn of a new task is half a slice. Up to 6.8 that was computed in
-    /// `task_fork_fair`, and forgotten as the task was placed again at its first wakeup
-    /// (`wake_up_new_task` without ENQUEUE_INITIAL; read in 6.6.87 and 6.8.0, 6.12.118 has it).
+    /// The first slice of a new task is half a slice. Up to 6.8 `task_fork_fair` computed it, but
+    /// the placement at its first wakeup overwrote it (`wake_up_new_task` without ENQUEUE_INITIAL;
+    /// read in 6.6.87 and 6.8.0, 6.12.118 has it).
     pub new_gets_half: bool,
     pub moved_deadline: MovedDeadline,
     pub protection: Protection,
-    /// Who runs on with another weight is protected as if it was switched to (`set_next_entity`
-    /// up to 6.18; from 6.19 on only the first pick protects).
+    /// A current task whose weight changes is protected as if the CPU had switched to it
+    /// (`set_next_entity` up to 6.18; from 6.19 on only the first pick protects).
     pub reweighted_is_protected: bool,
     pub wakeup: WakeupTest,
-    /// A SCHED_IDLE task that another preempts keeps its protection if it is still there
-    /// when the switch comes (read in 6.6.87; `cancel_protect_slice` in 6.12.118).
+    /// A preempted SCHED_IDLE task keeps its protection if the preempting task is gone when the
+    /// switch comes (read in 6.6.87; `cancel_protect_slice` in 6.12.118).
     pub idle_keeps_protection: bool,
     pub yields: Yields,
     pub buddies: Buddies,
     pub sleepers: Sleepers,
-    /// The part of a group that has no task on a CPU keeps its weight there
-    /// (`update_cfs_group`; not in 6.6.87 and 6.8.0). Else it shrinks, and its lag grows.
+    /// The entity of a group without tasks on a CPU keeps its weight there (`update_cfs_group`; not
+    /// in 6.6.87 and 6.8.0). Else its weight shrinks, and its lag grows.
     pub empty_group_keeps_weight: bool,
 }
 
-/// In whose queue the tasks of groups stand.
+/// The runqueues of tasks in groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Levels {
-    /// Each group has a queue of its tasks on a CPU, and stands in the CPU's itself (up to 7.2).
+    /// Each group has a queue of its tasks on each CPU, and its entity is in the CPU's root queue
+    /// (up to 7.2).
     Nested,
-    /// A CPU has one queue, of all its tasks, each with the weight that its group leaves it
-    /// there. Groups have weights, signals and counts only (`__enqueue_entity`,
-    /// `__calc_prop_weight`; 7.3).
+    /// A CPU has one queue of all its tasks. Each has the weight that its group leaves it there.
+    /// Groups only have weights, signals and counts (`__enqueue_entity`, `__calc_prop_weight`;
+    /// 7.3).
     Flat,
 }
 
-/// How much a task can be owed, or owe (`entity_lag`), as time that it would run.
+/// The largest absolute lag (`entity_lag`), as a runtime of the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LagLimit {
-    /// Two of its slices, and a tick at least (6.6 to 6.18).
+    /// Two of its slices, at least a tick (6.6 to 6.18).
     TwoSlices,
-    /// The longest slice on the queue and a tick (from 6.19 on).
+    /// The longest slice on the queue plus a tick (from 6.19 on).
     LongestSlice,
 }
 
 /// The deadline of a task that leaves its queue without going to sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MovedDeadline {
-    /// It begins another turn where it comes to (up to 6.11).
+    /// It starts a new slice in the new queue (up to 6.11).
     Anew,
-    /// It takes the rest of its turn along (PLACE_REL_DEADLINE). Another weight does not
-    /// change that rest (read in 6.12.118).
+    /// It keeps the rest of its slice (PLACE_REL_DEADLINE). Another weight does not change that
+    /// rest (read in 6.12.118).
     Kept,
-    /// The same, in the virtual time of its new weight (`rescale_entity`; read in 7.2.13).
+    /// The same, converted to the virtual time of its new weight (`rescale_entity`; read in
+    /// 7.2.13).
     Rescaled,
 }
 
-/// How long the current task is left alone (RUN_TO_PARITY, `protect_slice`), as long as
-/// it is eligible.
+/// How long the current task is protected from preemption while it is eligible (RUN_TO_PARITY,
+/// `protect_slice`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protection {
-    /// While it has the deadline that it was switched to with. Another weight gives it another
-    /// one, so that protection ends (6.6 to 6.16).
+    /// While it has the deadline that it had at the switch. A new weight changes the deadline and
+    /// so ends protection (6.6 to 6.16).
     ThisDeadline,
-    /// Up to a virtual time: its deadline, or the end of the shortest slice that somebody
-    /// waits for (`vprot`, from 6.17 on).
+    /// Up to a virtual time (`vprot`): its deadline, or the end of the shortest slice among the
+    /// waiting tasks (from 6.17 on).
     UpTo,
 }
 
-/// When a woken task preempts the current one, and when one whose protection has ended
-/// gives way without a wakeup.
+/// When a woken task preempts the current one, and when the current one is preempted without a
+/// wakeup after its protection has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeupTest {
-    /// If it is the one to run next; the current one gives way at its deadline (up to 6.11).
+    /// If it is picked; the current task is preempted at its deadline (up to 6.11).
     Pick,
-    /// The same. But an eligible task with a shorter slice ends protection first if its deadline is
-    /// the earlier one, or the current task is not eligible (`do_preempt_short`); who is neither
-    /// protected nor eligible gives way (`did_preempt_short`; 6.12 to 6.16).
+    /// The same. But an eligible task with a shorter slice first ends protection if its deadline is
+    /// earlier or the current task is not eligible (`do_preempt_short`). A current task that is
+    /// neither protected nor eligible is preempted (`did_preempt_short`; 6.12 to 6.16).
     ShortEndsProtection,
-    /// A shorter slice is reason to pass over protection, and to cut it to one such slice from
-    /// now if the woken task is not picked; who is not protected gives way. A sleeper that would
-    /// be picked stays queued, and the woken task waits (6.17 and 6.18.15).
+    /// A shorter slice ignores protection; if the woken task is not picked, it cuts protection to
+    /// one such slice from now. A current task without protection is preempted. If a delayed
+    /// sleeper would be picked, it stays queued and the woken task waits (6.17 and 6.18.15).
     ShortCutsProtection,
-    /// The same. But whoever is not picked cuts protection to a slice from now; a new task waits;
-    /// and sleepers leave that would be picked (6.19 to 7.2. The last came with ac8e69e69363 of
-    /// 7.1, which 7.0.14 has).
+    /// The same, with three changes. Any woken task that is not picked cuts protection to a slice
+    /// from now. A new task waits. Delayed sleepers that would be picked leave (6.19 to 7.2. The
+    /// last came with ac8e69e69363 of 7.1, which 7.0.14 has).
     ShortPassesProtection,
-    /// Whoever is told to wait cuts protection to a slice from where the current task would stand
-    /// if it were not ahead of the mean. A shorter slice preempts as soon as it is eligible, and is
-    /// next then. Each preemption ends protection, and a pending one does not end the test.
-    /// Where a shorter slice waits, a task that is switched to is protected until it is not
-    /// eligible (`update_protect_slice`, `set_short_buddy`, `set_protect_slice`; 7.3).
+    /// A woken task that has to wait cuts protection to a slice from the current task's vruntime,
+    /// or from the mean if that is earlier. A shorter slice preempts as soon as it is eligible, and
+    /// is next then. Each preemption ends protection, and a pending one does not end the test. If a
+    /// shorter slice waits, a task that is switched to is protected until it is not eligible
+    /// (`update_protect_slice`, `set_short_buddy`, `set_protect_slice`; 7.3).
     ShortIsNext,
 }
 
 /// What sched_yield() does (`yield_task_fair`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Yields {
-    /// The deadline comes a slice later (up to 6.17).
+    /// The deadline moves a slice later (up to 6.17).
     Deadline,
-    /// If it is eligible, the task gives up the rest of its turn as if it had run
-    /// (from 6.18 on; 6.12.118 and the last updates of Ubuntu's 6.8 have it).
+    /// An eligible task gives up the rest of its slice as if it had run (from 6.18 on; 6.12.118 and
+    /// the last updates of Ubuntu's 6.8 have it).
     Turn,
 }
 
-/// When a buddy goes first (`cfs_rq->next`): the group of a task that slept within its turn, and
-/// in 7.3 a woken task with a short slice. NEXT_BUDDY is off.
+/// When a buddy (`cfs_rq->next`) is picked first: the group of a task that slept within its slice,
+/// and in 7.3 a woken task with a short slice. NEXT_BUDDY is off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Buddies {
-    /// Never: NEXT_BUDDY is asked (6.6 to 6.12, before PICK_BUDDY).
+    /// Never, since the pick tests NEXT_BUDDY (6.6 to 6.12, before PICK_BUDDY).
     Ignored,
     /// If eligible, at switches (PICK_BUDDY in `pick_next_entity`).
     AtSwitches,
-    /// And where a wakeup asks who is next (in `__pick_eevdf`, 6.19 and 7.0).
+    /// Also where a wakeup asks for the next task (in `__pick_eevdf`, 6.19 and 7.0).
     InAllPicks,
-    /// The same, as long as the wakeup heeds protection (in `pick_eevdf`, from 7.1 on).
+    /// The same, if the wakeup respects protection (in `pick_eevdf`, from 7.1 on).
     InPicks,
 }
 
-/// What becomes of a task that goes to sleep in debt (DELAY_DEQUEUE).
+/// What happens to a task that goes to sleep with negative lag (DELAY_DEQUEUE).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sleepers {
-    /// It leaves, and keeps its debt (up to 6.11).
+    /// It is dequeued and keeps its lag (up to 6.11).
     Leave,
-    /// It stays queued until its turn comes, or it is woken; what it gained beyond its debt
-    /// meanwhile is taken away: a woken one is placed at the mean then (DELAY_ZERO in
-    /// `requeue_delayed_entity`, which does not charge the current task before; 6.12 to 7.0).
+    /// It stays queued until it is picked or woken. Lag above 0 is then cut off: a woken task is
+    /// placed at the mean (DELAY_ZERO in `requeue_delayed_entity`, which does not charge the
+    /// current task before; 6.12 to 7.0).
     PayDebt,
-    /// And its debt does not grow; it is placed again whenever its lag is not what its place
-    /// says (`update_entity_lag`, from 7.1 on).
+    /// The same, and its negative lag does not grow. It is placed again whenever its lag and its
+    /// place differ (`update_entity_lag`, from 7.1 on).
     PayDebtOnly,
 }
 

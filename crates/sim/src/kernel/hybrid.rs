@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Intel machines with unlike cores that have no threads, as the base sees them: by priorities, or by
+//! Intel machines with unlike cores and without SMT, as the base sees them: by priorities, or by
 //! capacities and costs (drivers/cpufreq/intel_pstate.c).
 
 use crate::kernel::{Hybrids, Kernel};
@@ -13,7 +13,7 @@ const CAPACITY_SCALE: u32 = 1024;
 /// The "frequencies" of `hybrid_active_power`: 40, 60, 80 and 100 % of the capacity.
 const STATES: std::ops::RangeInclusive<u64> = 2..=5;
 
-/// What `kernel` makes of the machine; `None`: the machine is none of these.
+/// How `kernel` treats the machine; `None`: it is no such machine.
 pub(crate) fn hybrids(machine: &Machine, kernel: &Kernel) -> Option<Hybrids> {
     let itmt = machine.itmt.as_ref()?;
     let cores = machine.cpus.iter().map(|cpu| cpu.core).max()? + 1;
@@ -23,7 +23,7 @@ pub(crate) fn hybrids(machine: &Machine, kernel: &Kernel) -> Option<Hybrids> {
     is_one.then(|| rules.map_or(Hybrids::Alike, |rules| rules.hybrids))
 }
 
-/// The machine as `kernel` sees it; `None`: as its file has it. Kernels before 6.12 take all CPUs for
+/// The machine as `kernel` sees it; `None`: as in its file. Kernels before 6.12 treat all CPUs as
 /// equal; their speeds stay.
 pub(crate) fn seen(machine: &Machine, kernel: &Kernel) -> Option<Machine> {
     if hybrids(machine, kernel)? != Hybrids::Alike {
@@ -43,7 +43,7 @@ pub(crate) fn seen(machine: &Machine, kernel: &Kernel) -> Option<Machine> {
     Some(seen)
 }
 
-/// What the energy model of `kernel` is made of; `None`: it has no model of such a machine.
+/// The input of `kernel`'s energy model; `None`: it has no model of such a machine.
 pub(crate) fn clocks(machine: &Machine, kernel: &Kernel) -> Option<Vec<Clock>> {
     let by_scaling = match hybrids(machine, kernel) {
         None => return Some(clocks_of_machine(machine)),
@@ -70,7 +70,7 @@ pub(crate) fn clocks(machine: &Machine, kernel: &Kernel) -> Option<Vec<Clock>> {
     Some(machine.cpus.iter().enumerate().map(of_cpu).collect())
 }
 
-/// `hybrid_get_cost` of 6.17: what a clock of a P-core gets done, percent of one of an E-core.
+/// `hybrid_get_cost` of 6.17: work of a P-core per clock cycle, in percent of an E-core's.
 fn level_ratio(machine: &Machine, p_core: &Cpu, e_core: &Cpu) -> u64 {
     let top = |cpu: &Cpu| {
         let opps = &machine.freq_domains[cpu.freq_domain].opps;
@@ -80,7 +80,8 @@ fn level_ratio(machine: &Machine, p_core: &Cpu, e_core: &Cpu) -> u64 {
     100 * top(e_core) * speed(p_core) / (speed(e_core) * top(p_core))
 }
 
-/// A state without a power, of this cost. The cost of a state follows from its power per frequency.
+/// An operating point of this cost. Its power is not real: the cost follows from power per
+/// frequency.
 fn point(state: u64, cost: u64) -> Option<OperatingPoint> {
     Some(OperatingPoint {
         frequency_khz: u32::try_from(state * 1000).ok()?,

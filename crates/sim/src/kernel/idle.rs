@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What differs between kernels in the idle loop and its governors.
+//! The differences between kernels in the idle loop and its governors.
 //!
-//! Read in drivers/cpuidle/governors of 6.6.87, 6.8.0, 6.12.118, 7.2.13 and 7.3.4, and in teo.c as it
-//! was between 6.14 and 6.18. What 7.1 changed in teo where the tick is stopped was read in the
-//! change itself.
+//! Read in drivers/cpuidle/governors of 6.6.87, 6.8.0, 6.12.118, 7.2.13 and 7.3.4, and in teo.c as
+//! it was between 6.14 and 6.18. The change of 7.1 in teo for a stopped tick was read in the patch
+//! itself.
 
-/// What differs in the idle loop and its governors.
+/// The rules of the idle loop and its governors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdleRules {
     pub menu: MenuForm,
-    /// `None`: the kernel has no such governor (up to 5.0). Where it has, menu comes
-    /// first (rating 20 against 19).
+    /// `None`: the kernel has no such governor (up to 5.0). Otherwise menu has priority (rating 20,
+    /// teo 19).
     pub teo: Option<TeoForm>,
     /// The tick stops before the governor is asked, if no timer of the wheel is due
     /// within it (`tick_nohz_stop_sched_tick`; up to 4.16).
     pub tick_stops_first: bool,
-    /// Where there is one state at most, the tick goes on until it has woken the
-    /// CPU once (`cpuidle_idle_call`; read in 5.10.262, 5.15.215, 6.1.192,
-    /// 6.12.118 and from 7.0.14 on, not in 6.6.87 and 6.18.15).
+    /// With at most one idle state, the tick goes on until it has woken the CPU once
+    /// (`cpuidle_idle_call`; read in 5.10.262, 5.15.215, 6.1.192, 6.12.118 and from 7.0.14 on, not
+    /// in 6.6.87 and 6.18.15).
     pub lone_state_keeps_tick: bool,
     pub domains: Domains,
 }
 
-/// Who enters idle states of domains (PSCI, OS-initiated).
+/// Which CPU enters idle states of domains (PSCI, OS-initiated).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Domains {
-    /// Nobody (up to 5.5).
+    /// None (up to 5.5).
     Nobody,
-    /// The last CPU, if nobody wakes up soon (`cpuidle-psci-domain.c` came with 5.6).
+    /// The last CPU, if no CPU wakes up soon (`cpuidle-psci-domain.c` came with 5.6).
     Last,
-    /// And if the latency limit allows it (6.17, and stable releases of August 2025).
+    /// The same, only if the latency limit allows it (6.17, and stable releases of August 2025).
     LastInLatency,
 }
 
@@ -38,33 +38,33 @@ pub(crate) enum Domains {
 pub(crate) enum MenuForm {
     /// With a mode for repeating periods and a timer of its own (3.8 to 3.10).
     Repeat,
-    /// It asks for the next timer first (read in 5.4, 6.1 and 6.5).
+    /// It looks up the next timer first (read in 5.4, 6.1 and 6.5).
     TimerFirst,
-    /// It looks for a pattern in the last idle periods before it asks for the next timer
-    /// (from 6.6 on).
+    /// It looks for a pattern in the last idle periods before it looks up the next timer (from 6.6
+    /// on).
     PatternFirst(PatternFirst),
 }
 
-/// What differs between the forms of menu that look for a pattern first.
+/// The differences between the forms of menu that look for a pattern first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatternFirst {
     /// Which periods are left out to find a pattern (`get_typical_interval`).
     pub outliers: Outliers,
-    /// The prediction limits the wakeup latency while the tick goes on; polling gives way to the first
-    /// real state whatever its length; and a short pattern is believed, and the timer not asked for, with
-    /// the tick stopped too (6.6 to 6.13, `interactivity_req`). Later the other way round: polling
-    /// goes on if that state pays off from 15 us on only.
+    /// 6.6 to 6.13 (`interactivity_req`): the prediction limits the wakeup latency while the tick
+    /// goes on; the first real state replaces polling, whatever its target residency; and a short
+    /// pattern counts, without a look at the timer, even with the tick stopped. Later: none of
+    /// these, and polling goes on unless the target residency of that state is below 15 us.
     pub hurries: bool,
-    /// With the tick stopped a timer within two ticks is net enough for a short prediction
-    /// (SAFE_TIMER_RANGE_NS, from 7.1 on). Else the time to that timer is believed.
+    /// With the tick stopped, a short prediction counts if a timer is within two ticks, which
+    /// corrects it (SAFE_TIMER_RANGE_NS, from 7.1 on). Else the time to that timer counts.
     pub near_timer_is_net: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outliers {
-    /// The longest (up to 6.14, and 6.12.118).
+    /// The longest are left out (up to 6.14, and 6.12.118).
     Longest,
-    /// Those farther from the mean (from 6.15 on; read in 7.2.13).
+    /// Those farther from the mean are left out (from 6.15 on; read in 7.2.13).
     BothEnds,
 }
 
@@ -74,29 +74,29 @@ pub(crate) enum TeoForm {
     /// Hits, misses and early hits of each state (5.1 to 5.13). `whole_us`: times are
     /// whole microseconds (up to 5.4; 5.10 counts nanoseconds).
     EarlyHits { whole_us: bool },
-    /// Hits and intercepts of each state, and the last nine of them (read in 6.1 and
-    /// 6.5). `util_aware`: a shallower state where the CPU is in use (read in 6.5).
+    /// Hits and intercepts of each state, and the last nine of them (read in 6.1 and 6.5).
+    /// `util_aware`: it takes a shallower state if the CPU is utilized (read in 6.5).
     Recent { util_aware: bool },
-    /// Hits and intercepts; the timer is asked once a state is found, unless that is a
-    /// shallow one (6.6 to 6.18).
+    /// Hits and intercepts. It looks up the timer after it has found a state, unless that is
+    /// shallow (6.6 to 6.18).
     TimerIfDeep(Beside),
-    /// The same; ticks and short periods are counted apart, metrics decay to 0 (from 6.19 on;
-    /// read in 7.2). `near_timer_is_net`: with the tick stopped only a timer farther off than two
-    /// ticks is reason not to trust the metrics (SAFE_TIMER_RANGE_NS, from 7.1 on); else they lead
-    /// to no state that pays off before a tick's time.
+    /// The same. Ticks and short periods are counted separately, and metrics decay to 0 (from 6.19
+    /// on; read in 7.2). `near_timer_is_net`: with the tick stopped, the metrics are ignored only
+    /// if the next timer is more than two ticks away (SAFE_TIMER_RANGE_NS, from 7.1 on). Without
+    /// it, they then lead to no state with a target residency below a tick.
     TimerLast { near_timer_is_net: bool },
 }
 
-/// What [`TeoForm::TimerIfDeep`] looks at beside hits and intercepts.
+/// What [`TeoForm::TimerIfDeep`] looks at in addition to hits and intercepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beside {
-    /// The last nine wakeups, and whether the CPU is in use (read in 6.6.87 and 6.8.0).
+    /// The last nine wakeups, and whether the CPU is utilized (read in 6.6.87 and 6.8.0).
     RecentAndUse,
-    /// Neither; where the metrics lead to the shallowest state it asks for the timer all the
-    /// same (read in 6.12.118).
+    /// Neither. It looks up the timer even if the metrics lead to the shallowest state (read in
+    /// 6.12.118).
     Nothing,
-    /// Short periods: the timer is left alone only if most periods were such; and how many
-    /// intercepts came behind a tick's time (6.14 to 6.18).
+    /// Short periods: it skips the timer only if most periods were short. It also counts intercepts
+    /// after at least a tick (6.14 to 6.18).
     ShortPeriods,
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What differs between kernels in what they make of unlike cores on x86: which domains follow the
-//! priorities of CPUs (ITMT), which idle CPU may pull for its priority, and whether capacities and
-//! costs take the place of priorities.
+//! The differences between kernels in unlike cores on x86: which domains follow the priorities of
+//! CPUs (ITMT), which idle CPU may pull by priority, and whether capacities and costs replace
+//! priorities.
 //!
-//! Read in kernel/sched/fair.c, arch/x86/kernel/smpboot.c and itmt.c of 5.10.262, 5.15.215, 6.1.192,
-//! 6.6.17, 6.12.118, 7.2.13 and 7.3.4. What 6.5 and 6.8 have follows from the releases in which a rule
-//! came.
+//! Read in kernel/sched/fair.c, arch/x86/kernel/smpboot.c and itmt.c of 5.10.262, 5.15.215,
+//! 6.1.192, 6.6.17, 6.12.118, 7.2.13 and 7.3.4. The rules of 6.5 and 6.8 follow from the releases
+//! that introduced them.
 
 /// The rules of asymmetric packing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Itmt {
     pub pulls: Pulls,
-    /// Of groups whose CPUs have the same priority the later one is taken from (up to 6.8).
+    /// Of groups whose CPUs have the same priority the later one is the source (up to 6.8).
     pub ties_later: bool,
     pub threads: ThreadPriority,
     pub domains: RankedDomains,
@@ -20,25 +20,25 @@ pub(crate) struct Itmt {
     pub hybrids_lack_clusters: bool,
     /// amd-pstate ranks CPUs (from 6.9 on; stable 6.6 has it).
     pub amd: bool,
-    /// A move to a higher priority needs no leave of the caches (`can_migrate_llc_task`,
-    /// `llc_balance`; read in 7.3.4, not in 7.2.13).
+    /// A move to a higher priority does not depend on cache-aware balancing
+    /// (`can_migrate_llc_task`, `llc_balance`; read in 7.3.4, not in 7.2.13).
     pub before_caches: bool,
     pub hybrids: Hybrids,
 }
 
-/// What intel_pstate tells the scheduler of unlike cores without threads
-/// (`hybrid_init_cpu_capacity_scaling`). With threads, all of them have the capacity 1024 and priorities.
+/// What intel_pstate tells the scheduler about unlike cores without SMT
+/// (`hybrid_init_cpu_capacity_scaling`). With SMT, all CPUs have the capacity 1024 and priorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hybrids {
-    /// The same as with threads (up to 6.11).
+    /// The same as with SMT (up to 6.11).
     Alike,
-    /// Their capacities in the place of priorities (read in 6.12.118).
+    /// Their capacities, instead of priorities (read in 6.12.118).
     Capacities,
-    /// And what they cost, by the class of their levels and whether they use the L3
-    /// (`hybrid_get_cost`, 6.17 and 6.18).
+    /// Capacities and costs; the costs follow from the scaling of their levels and from use of the
+    /// L3 (`hybrid_get_cost`, 6.17 and 6.18).
     CostByScaling,
-    /// And what they cost, by their class: first the cores without L3, then E-cores, then P-cores
-    /// (read in 7.2.13 and 7.3.4).
+    /// Capacities and costs; the costs rise by class: cores without L3, E-cores, P-cores (read in
+    /// 7.2.13 and 7.3.4).
     CostByClass,
 }
 
@@ -47,14 +47,14 @@ pub(crate) enum Hybrids {
 pub(crate) enum Pulls {
     /// Always (up to 5.15).
     ByPriority,
-    /// By how many threads of the two cores are busy (`asym_smt_can_pull_tasks`, 5.16 to 6.4).
+    /// By the number of busy threads of the two cores (`asym_smt_can_pull_tasks`, 5.16 to 6.4).
     ByThreads,
     /// If its whole core is idle and one thread of the other core is busy
     /// (`sched_use_asym_prio`, `sched_group_asym`, from 6.5 on).
     ToIdleCore,
 }
 
-/// The priority of the second thread of a core and of those behind it (`sched_set_itmt_core_prio`).
+/// The priority of a core's second and further threads (`sched_set_itmt_core_prio`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ThreadPriority {
     /// Twice the core's for the first thread of two, the core's for the second (up to 5.15).

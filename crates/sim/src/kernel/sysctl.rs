@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Sysctls of the scheduler that a run may set, as somebody writes them before it: one after the other,
-//! each checked by the kernel against what the others are by then.
+//! The sysctls of a run. They are written before the run, one after the other; as in the kernel,
+//! each is checked against the present values of the others.
 
 use crate::face::api::{Error, SystemClamps};
 use crate::face::sysctl::Sysctl;
 use crate::face::sysctl::SysctlName;
 use crate::kernel::{Clamps, Fair, Kernel, Throttle};
 
-/// Time of real-time tasks, ns.
+/// The limit of real-time tasks: `runtime` in each `period`, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RtLimit {
     pub period: u64,
@@ -15,12 +15,12 @@ pub(crate) struct RtLimit {
     pub runtime: Option<u64>,
 }
 
-/// What the sysctls of a run are.
+/// The values of the sysctls of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sysctls {
     pub clamps: SystemClamps,
     pub rt: RtLimit,
-    /// `None`: the kernel's, which grows with the number of CPUs.
+    /// Base slice, ns; `None`: the kernel's, which grows with the number of CPUs.
     pub base_slice: Option<u64>,
 }
 
@@ -32,7 +32,8 @@ impl Sysctls {
     /// Writes `given` one after the other.
     ///
     /// # Errors
-    /// A sysctl that is written twice, that this kernel does not have, or a value that it refuses.
+    /// If a sysctl is written twice, if this kernel does not have it, or if the kernel refuses the
+    /// value.
     pub fn of(kernel: &Kernel, given: &[Sysctl]) -> Result<Self, Error> {
         let runtime_us = kernel.deadline.map_or(950_000, |rules| rules.limit_us);
         let mut sysctls = Sysctls {
@@ -128,7 +129,7 @@ impl Sysctls {
         Ok(())
     }
 
-    /// A file of debugfs for a `u32`, which checks nothing else. The kernel does take 0.
+    /// A `u32` file of debugfs without further checks. The kernel also accepts 0.
     fn write_slice(&mut self, kernel: &Kernel, ns: i64) -> Result<(), String> {
         if let Fair::Cfs(_) = kernel.fair {
             return Err(
@@ -147,13 +148,14 @@ impl Sysctls {
 }
 
 impl RtLimit {
-    /// No limit, before one is set.
+    /// No limit: the value before one is set.
     pub const NONE: RtLimit = RtLimit {
         period: 1_000_000_000,
         runtime: None,
     };
 
-    /// Does the limit throttle real-time tasks? With 0 it does not (`sched_rt_runtime_exceeded()`).
+    /// Does the limit throttle real-time tasks? A limit of 0 does not
+    /// (`sched_rt_runtime_exceeded()`).
     pub fn throttles(&self, rule: Throttle) -> bool {
         rule != Throttle::None && self.runtime.is_some_and(|runtime| runtime != 0)
     }

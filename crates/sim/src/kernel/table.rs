@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The rows: which rules each base kernel has.
+//! The rows of the base kernels: the rules of each.
 
 use super::*;
 

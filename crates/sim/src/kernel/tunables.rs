@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The numbers and rules of the fair class for one run: the kernel's row, scaled
-//! by the number of CPUs.
+//! The constants and rules of the fair class for one run: the kernel's row, with times scaled by
+//! the number of CPUs.
 
 use crate::kernel::{
     BuddiesCleared, Cfs, Division, EEVDF_7_2, Eevdf, Fair, IdleSleeper, Kernel, PickedAgain,
     SliceFloor,
 };
 
-/// What the queue is ordered by.
+/// The key that orders a fair runqueue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Virtual runtime.
+    /// vruntime.
     Cfs,
     /// Virtual deadline.
     Eevdf,
@@ -22,26 +22,26 @@ pub(crate) struct Tunables {
     pub tick: u64,
     pub order: Order,
     pub division: Division,
-    /// CFS: `sysctl_sched_latency` and friends.
+    /// CFS: `sysctl_sched_latency`, `_min_granularity`, `_wakeup_granularity`, `sched_nr_latency`.
     pub latency: u64,
     pub min_granularity: u64,
     pub wakeup_granularity: u64,
     pub nr_latency: u32,
-    /// CFS: shortest slice, and that of a SCHED_IDLE task among others; 0 if there is none.
+    /// CFS: shortest slice, and that of a SCHED_IDLE task among others; 0: no floor.
     pub slice_floor: u64,
     pub idle_slice_floor: u64,
-    /// CFS: longest slice that a tick lets pass.
+    /// CFS: longest slice, tested at ticks.
     pub slice_limit: u64,
-    /// CFS: how far behind the queue's time a task may wake, and a SCHED_IDLE one.
+    /// CFS: how far behind `min_vruntime` a task, and a SCHED_IDLE task, may wake.
     pub sleeper_credit: u64,
     pub idle_sleeper_credit: u64,
     pub picked_again: PickedAgain,
     pub buddies_cleared: BuddiesCleared,
-    /// EEVDF: slice of a task that did not ask for another.
+    /// EEVDF: slice of a task without a custom slice.
     pub base_slice: u64,
-    /// EEVDF: its rules. CFS looks at none of them.
+    /// EEVDF: its rules; CFS ignores them.
     pub eevdf: Eevdf,
-    /// EEVDF: a timer ends turns; of the base, and only where the machine says so too.
+    /// EEVDF: a timer ends slices. Set only if both base and machine enable it.
     pub hrtick: bool,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The scheduler's view of a machine.
+//! The scheduler's view of a machine: levels, domains and groups as the kernel builds them.
 
 use crate::face::api::Error;
 use crate::kernel;
@@ -16,7 +16,7 @@ use alight_policy::Params;
 use alight_policy::topology;
 use alight_policy::topology::Description;
 use alight_policy::topology::LevelKind;
-/// The scheduler's view of the machine while these CPUs are online.
+/// The scheduler's view of the machine with these CPUs online.
 pub(crate) fn views(
     machine: &Machine,
     kernel: &Kernel,
@@ -29,8 +29,8 @@ pub(crate) fn views(
         .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
 }
 
-/// What `kernel` makes of the levels of `machine`: which of them follow priorities, and whether
-/// there are clusters.
+/// Adapts the levels of `machine` to `kernel`: which of them follow priorities, and whether there
+/// are clusters.
 pub(crate) fn describe(machine: &Machine, kernel: &kernel::Kernel, description: &mut Description) {
     let hybrid = machine.core_types.len() > 1;
     let intel = (machine.itmt.as_ref()).is_some_and(|itmt| itmt.driver == ItmtDriver::IntelPstate);

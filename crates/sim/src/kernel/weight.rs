@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Weights by nice value, and the divisions by them as the kernels do them.
+//! Weights by nice value, and the kernels' divisions by weights.
 
 use crate::face::api::{Cgroup, DEFAULT_WEIGHT};
 use crate::kernel::Division;
@@ -15,7 +15,7 @@ const NICE_WEIGHT: [u32; 40] = [
 pub(crate) const IDLE_WEIGHT: u32 = 3;
 /// Weight of nice 0.
 pub(crate) const NICE_0: u32 = 1024;
-/// The same in the finer unit (`NICE_0_LOAD`).
+/// Weight of nice 0 in the finer unit (`NICE_0_LOAD`).
 pub(crate) const NICE_0_FINE: u64 = 1024 << 10;
 
 /// Load weight of a task.
@@ -26,7 +26,7 @@ pub(crate) fn weight(task_class: u32, nice: i8) -> u32 {
     }
 }
 
-/// Least and greatest `tg->shares`, not scaled (`MIN_SHARES`, `MAX_SHARES`).
+/// Least and greatest `tg->shares`, unscaled (`MIN_SHARES`, `MAX_SHARES`).
 const SHARES: (u32, u32) = (2, 1 << 18);
 
 /// `tg->shares` of a group in units of nice 0's 1024 (`sched_weight_from_cgroup`,
@@ -45,12 +45,12 @@ pub(crate) fn inverse(weight: u32) -> u32 {
     ((1u64 << 32) / u64::from(weight.max(2))) as u32
 }
 
-/// (2^32 - 1) / weight, as queues have it (`__update_inv_weight`).
+/// (2^32 - 1) / weight, for the weight of a queue (`__update_inv_weight`).
 pub(crate) fn inverse_of_sum(weight: u32) -> u32 {
     u32::MAX / weight.max(1)
 }
 
-/// `delta * weight / total`, for the share of a queue's weight.
+/// `delta * weight / total`: the share of a queue's weight.
 pub(crate) fn share(by: Division, delta: u64, weight: u32, total: u32) -> u64 {
     match by {
         Division::Inverse => scale_down(delta, weight, inverse_of_sum(total)),
@@ -59,7 +59,7 @@ pub(crate) fn share(by: Division, delta: u64, weight: u32, total: u32) -> u64 {
     }
 }
 
-/// Virtual time of `delta` for a task of this weight, whose inverse is 2^32 / weight
+/// Virtual time of `delta` for a task of this weight; `inverse` is 2^32 / weight
 /// (`calc_delta_fair`).
 #[inline]
 pub(crate) fn virtual_time(by: Division, delta: u64, weight: u32, inverse: u32) -> u64 {
@@ -88,8 +88,7 @@ fn scale_rounded(delta: u64, weight: u32, inv_of: u32) -> u64 {
     }
 }
 
-/// `__calc_delta`: the factor is cut to 32 bits, which is where the kernel loses
-/// its low digits too.
+/// `__calc_delta`: the factor is shifted to 32 bits; the kernel loses its low digits there, too.
 #[inline]
 fn scale_down(delta: u64, weight: u32, inv_of: u32) -> u64 {
     let mut factor = u64::from(weight) * u64::from(inv_of);
@@ -101,7 +100,7 @@ fn scale_down(delta: u64, weight: u32, inv_of: u32) -> u64 {
     ((u128::from(delta) * u128::from(factor)) >> shift) as u64
 }
 
-/// Is virtual time `a` before `b`? It may wrap.
+/// Is virtual time `a` before `b`? Virtual time may wrap.
 #[inline]
 pub(crate) fn before(a: u64, b: u64) -> bool {
     (a.wrapping_sub(b) as i64) < 0

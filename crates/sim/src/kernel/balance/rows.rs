@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The rules of load balancing of each kernel, by what it does otherwise than the one before it.
+//! The load balancing rules of each kernel, as differences from the kernel before it.
 
 use super::*;
 

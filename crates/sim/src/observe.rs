@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is read of a run: counters, results, progress. Nothing that decides reads it.
+//! Reports of a run: counters, results, progress. Nothing that decides reads it.
 
 pub(crate) mod clusters;
 pub(crate) mod mechanism;

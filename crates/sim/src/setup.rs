@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How a scenario becomes a run that is ready to start.
+//! Builds a run from a scenario, and checks what it asks for.
 
 pub(crate) mod build;
 pub(crate) mod caveats;

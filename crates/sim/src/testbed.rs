@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the tests of the mechanisms are built on: a machine so plain that every
-//! time can be worked out by hand, programs given as lists of operations, and a
-//! record of who ran where from when on.
+//! The basis of the mechanisms' tests: a machine so simple that every time can be computed by hand,
+//! programs as lists of operations, and a record of which task ran where and when.
 //!
-//! The invariants are proved after every event, and no queue's time goes back.
+//! The invariants are checked after every event, and no queue's `min_vruntime` may go back.
 
 mod machines;
 mod passage;
@@ -26,8 +25,8 @@ pub(crate) use workloads::{Given, child, task, with_channels, workload};
 pub(crate) const US: u64 = 1000;
 pub(crate) const MS: u64 = 1000 * US;
 
-/// Runs `test` on a run that is about to begin: time 0, all CPUs idle. The
-/// workload starts at 0 instead of a few ms later, from CPU 0 where it may.
+/// Runs `test` on a run at time 0 with all CPUs idle. The workload starts at 0 instead of a few ms
+/// later, on CPU 0 if it may run there.
 pub(crate) fn begin<R>(
     machine: &Machine,
     workload: &Workload,
@@ -47,7 +46,7 @@ pub(crate) fn begin_on<R>(
     begin_under(rules, machine, workload, &mut Record::default(), test)
 }
 
-/// As [`begin`]; what happens goes to `record`.
+/// As [`begin`]; the events go to `record`.
 pub(crate) fn begin_recorded<R>(
     machine: &Machine,
     workload: &Workload,
@@ -69,7 +68,7 @@ pub(crate) fn begin_under<R>(
     begin_changed(&[], (scheduler, governor), machine, workload, record, test)
 }
 
-/// As [`begin_under`], on a machine that changes meanwhile.
+/// As [`begin_under`], with changes of the machine.
 pub(crate) fn begin_changed<R>(
     changes: &[Change],
     (scheduler, governor): (&str, Governor),
@@ -114,7 +113,7 @@ pub(crate) fn with_sysctls(
     begin_grouped((&[], sysctls), base, machine, workload, test);
 }
 
-/// What writes these clamps of the system.
+/// The sysctls that set these clamps of the system.
 pub(crate) fn writing(clamps: SystemClamps) -> Vec<Sysctl> {
     let all = [
         (SysctlName::UtilClampMin, clamps.min),
@@ -129,7 +128,7 @@ pub(crate) fn writing(clamps: SystemClamps) -> Vec<Sysctl> {
     changed.map(write).collect()
 }
 
-/// A run on a machine that nothing happens to.
+/// A scenario without changes of the machine.
 fn plain<'a>(
     machine: &'a Machine,
     workload: &'a Workload,
@@ -164,7 +163,7 @@ fn begin_scenario<R>(
     }
 }
 
-/// Takes the noise out of when and where the tasks start.
+/// Removes the random delay and CPU from the start of the tasks.
 fn start_at_once(sim: &mut Sim, workload: &Workload) {
     for (task, spec) in (0..).zip(&workload.tasks) {
         let Some(at) = spec.start_ns else { continue };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is reported of clusters, and of the root domain.
+//! Metrics of clusters and of the root domain.
 
 use crate::base::queue::NEVER;
 use crate::face::api::Metric;
@@ -8,7 +8,7 @@ use crate::power::Power;
 use crate::world::World;
 
 impl Power<'_> {
-    /// What clusters and the root domain were; meters are up to date.
+    /// Metrics of clusters and of the root domain; the meters must be up to date.
     pub fn by_cluster(&self) -> Vec<Metric> {
         let all_ns = self.counted_ns().max(1) as f64;
         let metric = |name: String, unit, value| Metric {
@@ -54,8 +54,8 @@ impl Power<'_> {
         metrics
     }
 
-    /// Percent of the time that `count` tasks from `first` on ran in which they had a CPU of the
-    /// greatest capacity; nothing where all have the same, or if none ran.
+    /// Percentage of the runtime of `count` tasks from `first` on that they spent on a CPU of the
+    /// greatest capacity. `None` if all CPUs have the same capacity, or if no task ran.
     pub fn on_biggest_percent(&self, first: u32, count: u32) -> Option<f64> {
         if (0..self.cpus.len()).all(|cpu| self.is_biggest(cpu)) {
             return None;
@@ -71,8 +71,8 @@ impl Power<'_> {
 }
 
 impl World<'_> {
-    /// ms from the start of the counts until the last of `count` tasks from `first` on ran in
-    /// another cluster than before; nothing if one never did.
+    /// Time from the start of counting until the last of `count` tasks from `first` on first ran in
+    /// another cluster, ms. `None` if some task never did.
     pub fn left_cluster_ms(&self, first: u32, count: u32) -> Option<f64> {
         let last = self.counting.left_cluster(first, count)?;
         (last != NEVER).then(|| (last - self.counting.since) as f64 / 1e6)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Why the results of a run are what they are: what the scheduler did, counted.
+//! Metrics that explain the results of a run: counts of what the scheduler did.
 
 use crate::balance::{Balancer, Named};
 use crate::base::count::Count;
@@ -42,7 +42,7 @@ impl World<'_> {
             .collect()
     }
 
-    /// How often tasks went to another CPU, by how far it is, and at a wakeup.
+    /// Migrations: in total, by distance, and at wakeups.
     fn migrations(&self) -> Vec<Metric> {
         let s = &self.stats;
         let migrations: u64 = s.migrations.0.iter().map(|count| count.reported()).sum();
@@ -55,7 +55,7 @@ impl World<'_> {
         all
     }
 
-    /// How often CPUs went from task to task, and who woke tasks.
+    /// Context switches, preemptions, and wakeups by source.
     fn switches_and_wakeups(&self) -> [Metric; 6] {
         let s = &self.stats;
         let by_timer = s.wakeups_hardirq_task.reported() + s.wakeups_hardirq_idle.reported();
@@ -70,7 +70,7 @@ impl World<'_> {
         ]
     }
 
-    /// How CPUs were looked for, and which were found.
+    /// CPU selections by path, and by what was found.
     fn selections(&self) -> [Metric; 8] {
         let s = &self.stats;
         [
@@ -85,14 +85,14 @@ impl World<'_> {
         ]
     }
 
-    /// How often a CPU was looked for.
+    /// Number of CPU selections.
     fn searches(&self) -> Count {
         let mut searches = self.stats.fast_path;
         searches += self.stats.slow_path.reported();
         searches
     }
 
-    /// How long woken tasks waited for a CPU.
+    /// Wakeup latencies.
     fn run_delays(&self) -> [Metric; 2] {
         let latency = |us: Option<f64>| us.unwrap_or(f64::NAN);
         let delays = &self.stats.wake_latency;
@@ -107,7 +107,7 @@ impl World<'_> {
         .map(lower_is_better)
     }
 
-    /// What CPUs did to each other, and the time that was lost by it.
+    /// IPIs, frequency changes, and time lost to locks and cache refills.
     fn interference(&self) -> [Metric; 4] {
         let s = &self.stats;
         [
@@ -118,7 +118,7 @@ impl World<'_> {
         ]
     }
 
-    /// Which CPUs were found, where tasks of SCHED_IDLE are.
+    /// The load of the chosen CPUs, if there are SCHED_IDLE tasks.
     fn selections_beside_idle_class(&self) -> Vec<Metric> {
         if !(self.views.iter()).any(|view| view.class == class::IDLE) {
             return vec![];
@@ -131,7 +131,7 @@ impl World<'_> {
         ]
     }
 
-    /// What CPUs that went off left behind, if some did.
+    /// Counts of hotplug, if the run has hotplug.
     fn hotplugs(&self) -> Vec<Metric> {
         if !self.hotplug.used {
             return vec![];
@@ -145,7 +145,7 @@ impl World<'_> {
 }
 
 impl Balancer<'_> {
-    /// Why the results are what they are; no number where there is nothing to take it of.
+    /// All metrics of this kind; NaN where a metric has no sample.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
         let mut all = self.migrations();
@@ -170,7 +170,7 @@ impl Balancer<'_> {
     }
 }
 
-/// A count of a room under the name that it has there.
+/// A counter of a room as a metric, under the room's name for it.
 fn named(what: Named) -> Metric {
     match what {
         Named::Times(name, times) => count(name, times),
@@ -195,7 +195,7 @@ fn percent(name: &str, n: Count, of: Count) -> Metric {
     metric(name, "percent", 100.0 * per(n, of))
 }
 
-/// No number if there is nothing to take it of.
+/// `n / of`; NaN if `of` is 0.
 fn per(n: Count, of: Count) -> f64 {
     match of.reported() {
         0 => f64::NAN,

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How far a run is, for whoever waits for it: what it has done of what ends it. An
-//! estimate from what the programs say, of which no result depends.
+//! The progress of a run: the part done of whatever ends it. It is an estimate by the programs; no
+//! result depends on it.
 
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
 use alight_workload::program::{Op, Program, Workload};
 
-/// A whole run; its parts are counted in millionths.
+/// A whole run, in the unit of progress: millionths.
 pub const WHOLE: u32 = 1_000_000;
 
-/// What a run ends by.
+/// The goals whose completion ends a run.
 #[derive(Debug)]
 pub(crate) struct Goal {
-    /// Messages that all programs write, if that is known and not 0.
+    /// Number of messages that all programs write; `None`: unknown or 0.
     messages: Option<u64>,
     takes: Vec<Take>,
 }
 
-/// Numbers dealt by a counter ([`Op::Take`]): so many, or for so long since the start of a workload.
+/// A goal of a counter ([`Op::Take`]): `limit` numbers, or `until_ns` since the start of the
+/// workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Take {
     workload: usize,
@@ -54,7 +55,7 @@ impl Goal {
         }
     }
 
-    /// How much of the run is done, in millionths; `None`: nothing says when it ends.
+    /// The part of the run that is done, in millionths; `None`: nothing tells when it ends.
     pub fn done(&self, sim: &Sim<'_>) -> Option<u32> {
         let messages = (self.messages).map(|all| share(messages_written(sim), all));
         let takes = self.takes.iter().map(|take| {
@@ -63,14 +64,14 @@ impl Goal {
             let dealt = sim.counters()[take.counter];
             share(dealt, take.limit).max(share(time, take.until_ns))
         });
-        // All of it has to be done, unless the time is over before.
+        // All of the work must be done, unless the time is over before.
         let work = messages.into_iter().chain(takes).min();
         let time = (sim.end_at < NEVER - 1).then(|| share(sim.now, sim.end_at));
         work.max(time)
     }
 }
 
-/// Messages that tasks wrote since the run began.
+/// Messages that tasks have written since the run began.
 fn messages_written(sim: &Sim<'_>) -> u64 {
     sim.counting.messages_before.reported() + sim.stats.messages.reported()
 }
@@ -80,7 +81,7 @@ fn share(done: u64, all: u64) -> u32 {
     (u128::from(done) * u128::from(WHOLE) / all).min(u128::from(WHOLE)) as u32
 }
 
-/// Messages that all tasks write, from the first to the last; `None` if one writes for ever.
+/// Number of messages that all tasks write in the whole run; `None` if a task writes for ever.
 pub fn messages(workloads: &[Workload]) -> Option<u64> {
     workloads.iter().try_fold(0, |all: u64, workload| {
         let of: Vec<_> = workload.programs.iter().map(writes).collect();
@@ -89,7 +90,7 @@ pub fn messages(workloads: &[Workload]) -> Option<u64> {
     })
 }
 
-/// Writes of a program that runs through all of its loops.
+/// Number of writes of a program that runs through all of its loops.
 fn writes(program: &Program) -> Option<u64> {
     let (mut all, mut times) = (0u64, vec![1u64]);
     for op in &program.ops {

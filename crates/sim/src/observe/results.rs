@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the workloads of a run measured.
+//! The measurements of the workloads of a run.
 
 use crate::face::api::Metric;
 use crate::program::Programs;
 use alight_workload::program::Better;
 use alight_workload::program::MeasureSource;
 
-/// What to report, with ids of the whole run.
+/// A measurement to report, with ids in the run's tables.
 #[derive(Debug, Clone)]
 pub(crate) struct MeasureSpec {
     pub name: String,
@@ -16,8 +16,8 @@ pub(crate) struct MeasureSpec {
 }
 
 impl Programs<'_> {
-    /// What the workloads report, in their order; no number where a run that was cut, or in which it
-    /// never happened, has none.
+    /// The workloads' metrics, in their order. The value is NaN if it does not exist: the run was
+    /// cut, or the event never happened.
     pub fn results(&self, measures: &[MeasureSpec]) -> Vec<Metric> {
         measures
             .iter()

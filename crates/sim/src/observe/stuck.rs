@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Workloads that come to no end because their tasks wait for what no other will do: which they
-//! are, since when, and what each task waits for.
+//! Detects workloads that never end because their tasks wait for each other. The message names the
+//! workload, the time, and what each task waits for.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
@@ -11,16 +11,16 @@ use crate::world::state::Life;
 use alight_workload::Workload;
 use alight_workload::program::Op;
 
-/// Tasks that a message names; of more it says how many they are.
+/// Largest number of tasks that a message names; it gives the number of the others.
 const NAMED: usize = 6;
 
-/// The workloads of a run, with what the loop knows of them.
+/// The workloads of a run and its state.
 pub(crate) struct Stuck<'a, 'b> {
     sim: &'a Sim<'b>,
     workloads: &'a [Workload],
 }
 
-/// Where the ids of a workload begin in the run's tables.
+/// The first ids of a workload in the run's tables.
 #[derive(Debug, Clone, Copy, Default)]
 struct First {
     task: usize,
@@ -44,7 +44,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
         Stuck { sim, workloads }
     }
 
-    /// The refusal, if a workload that the run waits for cannot go on, and nothing else ends the run.
+    /// The error, if a workload that the run waits for is stuck and nothing else ends the run.
     pub fn refusal(&self) -> Option<Error> {
         if self.sim.ends.by != NEVER - 1 {
             return None;
@@ -64,7 +64,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
         None
     }
 
-    /// Tasks of one workload wait for each other only.
+    /// Is no task of the workload able to go on? Tasks of one workload wait for each other only.
     fn is_stuck(&self, at: usize, workload: &Workload, first: usize) -> bool {
         let state = &self.sim.workloads[at];
         if state.alive == 0 || state.over_at != NEVER - 1 {
@@ -78,16 +78,17 @@ impl<'a, 'b> Stuck<'a, 'b> {
         })
     }
 
-    /// Has it no timer that ends its sleep?
+    /// Is there no timer that ends its sleep?
     fn sleeps_for_ever(&self, task: usize) -> bool {
         match self.sim.ops[self.sim.tasks[task].pc as usize] {
             Op::Timer { .. } => self.sim.tasks[task].timer_point >= NEVER,
-            // The operation behind a sleep: the task goes on there when its timer expires.
+            // `pc` is at the operation behind a sleep: the task goes on there when its timer
+            // expires.
             _ => !self.slept(task) || self.sim.tasks[task].timer_point >= NEVER,
         }
     }
 
-    /// Does it sleep by a sleep, and will go on with the next operation?
+    /// Is the task in a sleep operation, so that it goes on with the next operation?
     fn slept(&self, task: usize) -> bool {
         let t = &self.sim.tasks[task];
         let before = (t.pc as usize).checked_sub(1).map(|pc| self.sim.ops[pc]);
@@ -177,7 +178,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
         }
     }
 
-    /// The `nth` await of a task of `workload` is ended by whoever wakes it so.
+    /// The text for a task in its `nth` await: the task that owes the wakeup.
     fn for_wakeup(&self, task: usize, nth: u32, workload: &Workload, first: First) -> String {
         let ends = |op: &Op| {
             matches!(*op, Op::Wake { task: woken, nth: which, .. }
@@ -212,7 +213,8 @@ impl<'a, 'b> Stuck<'a, 'b> {
         }
     }
 
-    /// Who comes to the barrier too, and has left, is why it does not open.
+    /// The text for a task at a barrier. It names tasks that use the barrier, too, and have ended:
+    /// they are why it does not open.
     fn at_barrier(&self, barrier: u32, workload: &Workload, first: First) -> String {
         let b = self.sim.barrier_state(barrier + first.barrier);
         let comes = |program: u32| {

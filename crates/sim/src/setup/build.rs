@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Builds a run: the machine's views, the workloads' programs in one address
-//! space, their tasks, and the state that the loop begins with.
+//! Builds a run: the machine's views, the programs of all workloads in one address space, their
+//! tasks, and the initial state.
 
 mod blank;
 mod machine;
@@ -23,18 +23,18 @@ use alight_policy::Mask;
 use alight_workload::program::{Calibration, Label, LatenessId, Op, Program, Workload};
 use tasks::of_task;
 
-/// Longest delay of a workload's start, ns: a few ticks, so that runs differ in
-/// how they meet the tick and the balancer.
+/// Longest delay of a workload's start, ns: a few ticks, so that runs differ in their phase to the
+/// tick and the balancer.
 const START_SPREAD_NS: u64 = 10_000_000;
 
-/// Longest run, ns: 52 days. The time behind it means that nothing happens.
+/// Longest run, ns: 52 days. Later times mean that nothing happens.
 const LONGEST_NS: u64 = NEVER - 2;
 
 fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
     Err(Error::Refused(what.into()))
 }
 
-/// The first task that takes on entry `at` of its workload's attributes while it runs.
+/// `comm` of the first task that adopts entry `at` of its workload's attributes while it runs.
 fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
     let takes = |op: &Op| match *op {
         Op::SetAttributes { attributes } => attributes as usize == at,
@@ -51,7 +51,7 @@ fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
     Some(&task.comm)
 }
 
-/// What the parts of a run are gathered in.
+/// The parts of a run while it is built.
 #[derive(Default)]
 struct Parts {
     objects: Objects,
@@ -63,12 +63,12 @@ struct Parts {
     workloads: Vec<WorkloadState>,
     mutexes: Vec<Mutex>,
     measures: Vec<MeasureSpec>,
-    /// What each task starts with.
+    /// Initial attributes of each task.
     own: Vec<Attributes>,
     groups: Vec<Cgroup>,
     /// (CPU, time, task) of tasks that start by themselves.
     starts: Vec<(usize, u64, u32)>,
-    /// Tasks that ask for a slice of their own, and for which, ns.
+    /// Tasks with a custom slice, and the slice, ns.
     slices: Vec<(u32, u64)>,
 }
 
@@ -77,7 +77,7 @@ struct Builder<'a> {
     parts: Parts,
 }
 
-/// A run ready to start, and what to report of it.
+/// Builds a run that is ready to start, and the list of measurements to report.
 pub(crate) fn build<'a>(
     scenario: &'a Scenario<'a>,
     out: Output<'a>,
@@ -104,7 +104,7 @@ pub(crate) fn build<'a>(
 }
 
 impl<'a> Builder<'a> {
-    /// When the run ends, whatever the workloads do.
+    /// End of the run regardless of the workloads, ns.
     fn ends_by(&self) -> Result<u64, Error> {
         match self.scenario.duration_ns {
             Some(0) => return refuse("a duration of 0 simulates nothing"),
@@ -142,7 +142,7 @@ impl<'a> Builder<'a> {
         Ok(NEVER - 1)
     }
 
-    /// Does the run end without waiting for `workload`? Alone it is what the run is about.
+    /// Does the run end without waiting for `workload`? A background workload alone is waited for.
     fn goes_along(&self, workload: &Workload) -> bool {
         workload.background
             && self
@@ -152,7 +152,7 @@ impl<'a> Builder<'a> {
                 .any(|other| !other.background)
     }
 
-    /// Adds what a workload has: objects, measures, attributes, programs, tasks.
+    /// Adds a workload's objects, measures, attributes, programs and tasks.
     fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
         check(workload)?;
         let lateness = self.parts.objects.instruments.lateness.len() + workload.lateness.len();
@@ -185,7 +185,7 @@ impl<'a> Builder<'a> {
         self.add_tasks(index, workload, base, &entries)
     }
 
-    /// Resolves the attributes that tasks of the workload may take on while they run.
+    /// Resolves the attributes that tasks of the workload may adopt while they run.
     fn add_attributes(&mut self, workload: &Workload) -> Result<(), Error> {
         for (at, attributes) in workload.attributes.iter().enumerate() {
             let resolved =
@@ -211,11 +211,11 @@ impl<'a> Builder<'a> {
             }));
     }
 
-    /// Copies the programs behind each other; returns where each begins.
+    /// Appends the programs; returns their first operations.
     fn add_programs(&mut self, workload: &Workload, base: Base) -> Result<Vec<u32>, Error> {
         let reference = self.calibration(workload)?;
         let mut entries = vec![];
-        // Of a long recording nothing but these take much memory.
+        // In a long recording only the operations need much memory.
         let ops = workload
             .programs
             .iter()
@@ -232,7 +232,7 @@ impl<'a> Builder<'a> {
         Ok(entries)
     }
 
-    /// Capacity that defines a ns of work.
+    /// The capacity at which 1 ns of work takes 1 ns.
     fn calibration(&self, workload: &Workload) -> Result<u64, Error> {
         let cpus = &self.scenario.machine.cpus;
         let capacity = match workload.calibration {
@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The rules of the base that is asked for.
+/// The rules of the scenario's base.
 fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
     Kernel::of(scenario.scheduler).ok_or_else(|| {
         Error::Refused(format!(
@@ -266,7 +266,7 @@ fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
     })
 }
 
-/// A loop without end that nothing leaves.
+/// Does a program have an endless loop that nothing leaves?
 fn runs_for_ever(workload: &Workload) -> bool {
     let mut programs = workload.programs.iter();
     programs.any(|program| has_endless_loop(workload, program))
@@ -285,7 +285,7 @@ fn has_endless_loop(workload: &Workload, program: &Program) -> bool {
     })
 }
 
-/// Does an operation leave the loop that ends before `end`, some day?
+/// Can an operation leave the loop that ends before `end`?
 fn leaves(workload: &Workload, op: &Op, end: Label) -> bool {
     match *op {
         Op::Take { deal, done } => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a run uses and the model, or the kernel that it stands for, does not have. A report that
-//! does not say so would be wrong in silence.
+//! Caveats: things that a run uses but the model, or the kernel that it stands for, lacks. Reports
+//! print them, since their results would be misleading otherwise.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,16 @@ use crate::face::changes::{Action, Change};
 use crate::face::sysctl::SysctlName;
 use crate::kernel::{Clamps, Domains, Fair, Hybrids, Judged, Kernel, Throttle};
 
-/// What is run.
+/// The runs that a report is about.
 struct Subject<'a> {
-    /// Whoever decides.
+    /// The scenario; its scheduler does not matter.
     scenario: Scenario<'a>,
-    /// Who decides, each in runs of its own.
+    /// The schedulers, each in its own runs.
     schedulers: &'a [Scheduler],
 }
 
-/// A rule looks at one thing that a run may need; `None`: it needs it not, or the model has it.
+/// A rule tests one thing that a run may need; `None`: the run does not need it, or the model has
+/// it.
 type Rule = fn(&Subject<'_>) -> Option<String>;
 
 /// The rules, in the order in which they are reported.
@@ -48,8 +49,8 @@ const RULES: [Rule; 20] = [
     what_the_reader_left_out,
 ];
 
-/// Sentences to print with the results of runs of this scenario, each of `schedulers` in runs of its
-/// own; empty if nothing is known to be missing.
+/// Sentences to print with the results of this scenario under each of `schedulers`; empty if
+/// nothing is known to be missing.
 pub fn caveats(scenario: &Scenario<'_>, schedulers: &[Scheduler]) -> Vec<String> {
     let scenario = *scenario;
     let subject = Subject {
@@ -60,7 +61,7 @@ pub fn caveats(scenario: &Scenario<'_>, schedulers: &[Scheduler]) -> Vec<String>
 }
 
 impl Subject<'_> {
-    /// Names of the bases whose row is so, each once, as `linux-3.9 and linux-5.4`.
+    /// Names of the bases for which `is` holds, each once, such as `linux-3.9 and linux-5.4`.
     fn bases(&self, is: impl Fn(&Kernel, &Scheduler) -> bool) -> Option<String> {
         let mut names: Vec<&str> = vec![];
         for scheduler in self.schedulers {
@@ -107,7 +108,7 @@ fn said(applies: bool, sentence: &str) -> Option<String> {
 
 fn siblings_without_a_share(subject: &Subject<'_>) -> Option<String> {
     let machine = subject.scenario.machine;
-    // CPUs that nothing slows, and their cores.
+    // CPUs that other threads do not slow, and their cores.
     let free =
         (machine.cpus.iter()).filter(|cpu| machine.core_types[cpu.core_type].smt_percent == 100);
     let cores: BTreeSet<_> = free.clone().map(|cpu| cpu.core).collect();
@@ -186,8 +187,8 @@ fn clusters_before_5_16(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
-/// `SD_ASYM_PACKING`, arch/x86/kernel/itmt.c, came with 4.10. Machines with threads and unlike cores
-/// are x86 ones.
+/// `SD_ASYM_PACKING`, arch/x86/kernel/itmt.c, came with 4.10. Machines with SMT and unlike cores
+/// are x86.
 fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
     let machine = subject.scenario.machine;
     let cores: BTreeSet<_> = machine.cpus.iter().map(|cpu| cpu.core).collect();
@@ -211,8 +212,8 @@ fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
     }
 }
 
-/// drivers/cpufreq/intel_pstate.c, `hybrid_init_cpu_capacity_scaling`: a file captured on a kernel before
-/// 6.12 does not have the capacities that later ones see.
+/// drivers/cpufreq/intel_pstate.c, `hybrid_init_cpu_capacity_scaling`: a file captured on a kernel
+/// before 6.12 lacks the capacities that later kernels see.
 fn capacities_of_a_hybrid(subject: &Subject<'_>) -> Option<String> {
     let machine = subject.scenario.machine;
     let intel = (machine.itmt.as_ref()).is_some_and(|i| i.driver == ItmtDriver::IntelPstate);
@@ -283,7 +284,8 @@ fn clamps_before_5_3(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
-/// With the fair server the limit is one of admission (kernel/sched/rt.c and deadline.c of 6.12).
+/// With the fair server the limit only affects admission (kernel/sched/rt.c and deadline.c of
+/// 6.12).
 fn rt_limit_without_throttling(subject: &Subject<'_>) -> Option<String> {
     let limits = [SysctlName::RtRuntimeUs, SysctlName::RtPeriodUs];
     let given = subject
@@ -318,7 +320,7 @@ fn rt_beside_deadline(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
-/// `set_user_nice` has who runs chosen anew (`p->sched_class->prio_changed`).
+/// `set_user_nice` triggers a new pick (`p->sched_class->prio_changed`).
 fn nice_reschedules(subject: &Subject<'_>) -> Option<String> {
     said(
         subject.scenario.workloads.iter().any(changes_nice),
@@ -326,7 +328,7 @@ fn nice_reschedules(subject: &Subject<'_>) -> Option<String> {
     )
 }
 
-/// Whether some task comes to another nice than it begins with.
+/// Does some task change its initial nice value?
 fn changes_nice(workload: &Workload) -> bool {
     let nice_of = |op: &Op| match op {
         Op::SetAttributes { attributes } => vec![*attributes],
@@ -365,7 +367,7 @@ fn devices_of_a_replay(subject: &Subject<'_>) -> Option<String> {
     )
 }
 
-/// What a workload asks for and its reader could not compile.
+/// Requests of a workload that its reader could not compile.
 fn what_the_reader_left_out(subject: &Subject<'_>) -> Option<String> {
     let sentences = (subject.scenario.workloads.iter()).flat_map(|workload| &workload.left_out);
     let sentences: BTreeSet<&str> = sentences.map(String::as_str).collect();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Workloads in blocks: the seed of a run draws their programs.
+//! Workloads in blocks: draws their programs by the seed of the run.
 
 use crate::base::rng::{Purpose, below};
 use crate::face::api::Scenario;
 use alight_workload::Workload;
 
-/// The workloads of a scenario with the programs that its seed draws; `None`: they have their own.
+/// The scenario's workloads with the programs that its seed draws; `None`: no workload is in
+/// blocks.
 pub(crate) fn workloads(scenario: &Scenario<'_>) -> Option<Vec<Workload>> {
     let in_blocks = |workload: &Workload| workload.blocks.is_some();
     if !scenario.workloads.iter().any(in_blocks) {

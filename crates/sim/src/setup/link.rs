@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Puts the programs of several workloads into one address space: what each
-//! calls its own mutex 0 or counter 3 gets a number in the run's tables.
+//! Links the programs of several workloads into one address space: each workload's own ids, such as
+//! mutex 0 or counter 3, become indices of the run's tables.
 
 mod measures;
 mod operations;
@@ -32,8 +32,8 @@ pub(crate) struct Base {
     pub workload: u32,
 }
 
-/// The run's arrays are indexed by what stands in the programs: nothing may
-/// point beside them, whoever made the workload.
+/// Checks that the ids in the programs are in range, since the run's arrays are indexed by them
+/// without further checks.
 pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
     let faulty = |fault: String| Error::Refused(format!("workload '{}': {fault}", workload.name));
     workload.check().map_err(faulty)?;

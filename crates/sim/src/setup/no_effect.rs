@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is asked of a machine may be possible and yet do nothing: a CPU that is off goes off, a limit is
-//! where no operating point is above it. The kernel takes that in silence; here it is told, for it is
-//! rarely what was meant.
+//! Changes of the machine that are possible but have no effect: a CPU that is offline goes offline,
+//! or a limit is above all operating points. The kernel accepts these silently. Here they are
+//! reported, since they are rarely intended.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::face::changes::{Action, Change};
 use crate::face::feasible::time;
 use alight_machine::{CpuSet, Machine};
 
-/// Sentences on `changes`, which are done in the order of their times: of those that do nothing on
-/// `machine`, why, and of those that stand behind a later one, when they are done.
+/// Sentences on `changes`, which are applied in the order of their times: why some have no effect
+/// on `machine`, and which are listed after a later one.
 pub fn without_effect(changes: &[Change], machine: &Machine) -> Vec<String> {
     let mut told = out_of_order(changes);
     let mut sorted: Vec<&Change> = changes.iter().collect();
@@ -42,17 +42,18 @@ fn out_of_order(changes: &[Change]) -> Vec<String> {
     changes.windows(2).filter_map(behind).collect()
 }
 
-/// The machine as the changes so far leave it.
+/// The state of the machine after the changes so far.
 #[derive(Default)]
 struct Found {
-    /// CPUs that are off, and since when, ns.
+    /// CPUs that are offline, with the time since then, ns.
     off: BTreeMap<usize, u64>,
-    /// Limits that are in force, by frequency domain and by who sets them, kHz.
+    /// Present limits, by frequency domain and by source (true: cooling device), kHz.
     limits: BTreeMap<(usize, bool), u32>,
 }
 
 impl Found {
-    /// Makes the change; says why it does nothing, if for no CPU of it.
+    /// Applies the change; returns the reason if it has no effect on some CPU, or for a limit on
+    /// all.
     fn does_nothing(&mut self, change: &Change, machine: &Machine) -> Option<String> {
         let at = time(change.at_ns);
         match &change.action {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Machines so plain that every time can be worked out by hand.
+//! Machines so simple that every time can be computed by hand.
 
 use alight_machine::{
     Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Machine,
@@ -9,8 +9,8 @@ use alight_machine::{
 /// Ticks come every 4 ms.
 const HZ: u32 = 250;
 
-/// Equal CPUs of capacity 1024 with one operating point, in caches of
-/// `per_cache`; nothing costs anything, and idle CPUs are out at once.
+/// Equal CPUs of capacity 1024 with one operating point, `per_cache` to a last-level cache. All
+/// costs are 0, and so are the latencies of idle states.
 pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
     let span = |first: usize, nr: usize| -> CpuSet { (first..first + nr).collect() };
     let caches = (0..cpus).step_by(per_cache);
@@ -26,7 +26,7 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
             power_gated: false,
         });
     }
-    // What does not matter here is as on some machine without NUMA.
+    // The other fields are those of some machine without NUMA.
     let base = Machine::load("ca9x4").expect("built in");
     Machine {
         name: "plain".into(),
@@ -85,8 +85,8 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
     }
 }
 
-/// As [`machine`], of one cache; the first half of the CPUs has half the
-/// capacity of the others and takes an eighth of the power.
+/// As [`machine`], with one cache. The first half of the CPUs has half the capacity of the others
+/// and an eighth of their power.
 pub(crate) fn big_little(cpus: usize) -> Machine {
     let mut machine = machine(cpus, cpus);
     let half = cpus / 2;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Time passes in a run under test: the invariants are proved after every event.
+//! Lets time pass in a run under test. The invariants are checked after every event.
 
 use crate::dispatch::Sim;
 
 impl Sim<'_> {
-    /// Lets time pass until `time`; what is due then has happened.
+    /// Lets time pass until `time`, including the events at `time`.
     pub(crate) fn until(&mut self, time: u64) {
         let mut min_vruntime: Vec<u64> = self.cpus.iter().map(|c| c.fair.min_vruntime).collect();
         loop {
@@ -34,7 +34,7 @@ impl Sim<'_> {
         self.now = time;
     }
 
-    /// Time that `task` has run, ns.
+    /// Runtime of `task`, ns.
     pub(crate) fn ran(&mut self, task: usize) -> u64 {
         let cpu = self.tasks[task].cpu as usize;
         self.clock(cpu);

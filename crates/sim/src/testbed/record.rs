@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A record of who ran where from when on.
+//! A record of which task ran where and when.
 
 use alight_trace::{Detail, Event, PrevState, Sink};
 
-/// What the tracepoints said.
+/// The events of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// All of them: (time, CPU, which).
+    /// All events: (time, CPU, tracepoint).
     pub all: Vec<(u64, usize, &'static str)>,
     /// (time, CPU, task); `None` is the idle task.
     pub switches: Vec<(u64, usize, Option<usize>)>,
-    /// How each task left a CPU.
+    /// State of each task that left a CPU (`prev_state`).
     pub left: Vec<(usize, PrevState)>,
     /// (time, CPU of the waker, task).
     pub wakings: Vec<(u64, usize, usize)>,
     /// (time, CPU that enqueued it, task).
     pub wakeups: Vec<(u64, usize, usize)>,
-    /// What no trace file tells: (time, CPU, what), if it is wanted.
+    /// Details that no trace file has: (time, CPU, detail), if they are wanted.
     pub details: Vec<(u64, usize, Detail)>,
     pub wants_details: bool,
-    /// When a CPU gets to what happens: (time, tracepoint).
+    /// Time at which a CPU comes to the event: (time, tracepoint).
     pub reached: Vec<(u64, &'static str)>,
 }
 
 impl Record {
-    /// When `task` was switched to, in order: (time, CPU).
+    /// Switches to `task`, in order: (time, CPU).
     pub fn runs_of(&self, task: usize) -> Vec<(u64, usize)> {
         let of_task = |&&(_, _, next): &&(_, _, Option<usize>)| next == Some(task);
         let switches = self.switches.iter().filter(of_task);
         switches.map(|&(time, cpu, _)| (time, cpu)).collect()
     }
 
-    /// When `task` began to be woken.
+    /// Start times of the wakeups of `task`.
     pub fn wakings_of(&self, task: usize) -> Vec<u64> {
         let of_task = |&&(_, _, woken): &&(_, _, usize)| woken == task;
         let wakings = self.wakings.iter().filter(of_task);
@@ -90,7 +90,7 @@ impl Sink for Record {
     }
 }
 
-/// The tracepoint that tells of `event`.
+/// The tracepoint of `event`.
 fn name(event: &Event<'_>) -> &'static str {
     match event {
         Event::Switch { .. } => "sched_switch",

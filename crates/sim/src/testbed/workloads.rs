@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Programs given as lists of operations.
+//! Workloads made of lists of operations.
 
 use alight_workload::program::{
     Attributes, Calibration, ChannelKind, Deal, Instruments, Names, Op, Program, TaskSpec, Workload,
@@ -13,7 +13,7 @@ pub(crate) struct Given {
     pub start_ns: Option<u64>,
 }
 
-/// A task that does `ops`, beginning `start_ns` after the others might.
+/// A task with the program `ops` that starts `start_ns` after the start of the workload.
 pub(crate) fn task(start_ns: u64, ops: &[Op]) -> Given {
     Given {
         ops: ops.to_vec(),
@@ -41,7 +41,7 @@ impl Given {
         self
     }
 
-    /// Asks for a slice of its own, ns.
+    /// Sets a custom slice, ns.
     pub fn slice(mut self, ns: u64) -> Self {
         self.attributes.slice_ns = Some(ns);
         self
@@ -53,7 +53,7 @@ impl Given {
     }
 }
 
-/// Numbers without end, even and odd in turn.
+/// An endless deal of numbers, alternately even and odd.
 const EVEN_AND_ODD: Deal = Deal {
     counter: 0,
     modulo: 2,
@@ -61,8 +61,8 @@ const EVEN_AND_ODD: Deal = Deal {
     until_ns: u64::MAX,
 };
 
-/// A workload of these tasks, which are called `t0`, `t1` …; with four of each
-/// resource that needs no description.
+/// A workload of these tasks, which are named `t0`, `t1` …, with four of each resource that needs
+/// no description.
 pub(crate) fn workload(tasks: &[Given]) -> Workload {
     Workload {
         name: "given".into(),
@@ -112,7 +112,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
     }
 }
 
-/// A workload with channels besides.
+/// The same with channels.
 pub(crate) fn with_channels(kinds: &[ChannelKind], tasks: &[Given]) -> Workload {
     Workload {
         channels: kinds.to_vec(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks, what stands for groups among them, and CPUs, before anything has happened to them.
+//! Initial values of tasks, group entities and CPUs.
 
 use super::Parts;
 use crate::base::queue::NEVER;
@@ -14,7 +14,7 @@ use alight_machine::Machine;
 use alight_policy::abi::class;
 use alight_workload::program::{LOOP_SLOTS, TIMER_SLOTS};
 
-/// Adds what stands among the tasks for groups on each CPU, and the idle tasks.
+/// Adds the group entities of each CPU, and the views of the idle tasks.
 pub(super) fn add_entities(parts: &mut Parts, nr_cpus: usize) {
     for group in &parts.groups {
         for cpu in 0..nr_cpus as u32 {
@@ -40,7 +40,7 @@ pub(super) fn cpus(machine: &Machine) -> (Vec<Cpu>, Vec<CpuCosts>) {
     (cpus, costs)
 }
 
-/// Index of the costs of `cpu` in `kinds`, added if they are the first such.
+/// Index of the costs of `cpu` in `kinds`; they are added if they are new.
 fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 {
     let place = &machine.cpus[cpu];
     let costs = CpuCosts::new(&machine.core_types[place.core_type].costs, place.speed());
@@ -51,7 +51,7 @@ fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 
     }) as u32
 }
 
-/// A task that was not created yet.
+/// A task that is not created yet.
 pub(super) fn new_task() -> Task {
     Task {
         life: Life::New,
@@ -100,7 +100,7 @@ pub(super) fn new_task() -> Task {
     }
 }
 
-/// What stands for `group` on `cpu` among tasks, and its signals.
+/// The entity of `group` on `cpu`, and its signals.
 fn group_entity(group: &Cgroup, cpu: u32) -> (Task, alight_policy::Task) {
     let task = Task {
         life: Life::Group,

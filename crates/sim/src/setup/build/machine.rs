@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a run relies on of its machine without looking again.
+//! Checks of the machine that a run relies on later.
 
 use crate::face::api::Error;
 use alight_machine::{CpuSet, Machine};
 
-/// Each CPU is of a core type, a frequency domain and a cluster that are there, and those know it.
-/// Machine files are checked when they are read; a machine may be made otherwise.
+/// Checks that the core type, frequency domain and cluster of each CPU exist and contain it.
+/// Machine files are checked when they are read, but a machine can be made in other ways.
 ///
 /// # Errors
-/// The first CPU that is not.
+/// The first CPU that fails the check.
 pub(super) fn check(machine: &Machine) -> Result<(), Error> {
     let refuse = |what: String| {
         Err(Error::Refused(format!(

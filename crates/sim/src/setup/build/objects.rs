@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What programs act on: objects of each workload behind those of the ones before it.
+//! The objects of programs: those of each workload follow those of the workload before.
 
 use super::Parts;
 use crate::base::histogram::Histogram;
@@ -11,7 +11,7 @@ use crate::world::waits::{Mutex, WaitQueue};
 use alight_workload::program::{Deal, Workload};
 
 impl Parts {
-    /// From which ids on the objects of workload `index`, which comes next, stand.
+    /// The first ids of the objects of workload `index`, which is added next.
     pub(super) fn base(&self, index: usize) -> Base {
         Base {
             task: self.tasks.len() as u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The state that a run begins with: all memory that the loop will need.
+//! The initial state of a run, with all memory that the loop needs.
 
 use super::blank::{add_entities, cpus};
 use super::{Builder, Parts, kernel};
@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
         let keep = keeps_signals_2013(&queues.core);
         queues.keep_signals_2013(keep);
         let balancer = Balancer::new(Place::new(queues));
-        // SAFETY: `link::check` holds what stands in programs against what there is of it.
+        // SAFETY: `link::check` compares the ids in programs with the number of objects.
         let programs = unsafe { Programs::new(balancer, objects) };
         let mut sim = Sim::new(programs, agenda, replay);
         sim.uclamp_init(scenario.workloads);
@@ -108,7 +108,7 @@ fn start_by_timer(sim: &mut Sim<'_>, starts: &[(usize, u64, u32)]) {
     }
 }
 
-/// What is asked of the power of the machine.
+/// The settings of the layer `Power`.
 fn asked(
     scenario: &Scenario<'_>,
     agenda: &Agenda,
@@ -131,7 +131,7 @@ fn asked(
     }
 }
 
-/// The constants of the fair class, as sysctls and the machine leave them.
+/// The constants of the fair class, with sysctls and the machine applied.
 fn tunables(scenario: &Scenario<'_>, kernel: &'static Kernel, base_slice: Option<u64>) -> Tunables {
     let machine = scenario.machine;
     let tick = 1_000_000_000 / u64::from(machine.hz);
@@ -141,7 +141,7 @@ fn tunables(scenario: &Scenario<'_>, kernel: &'static Kernel, base_slice: Option
     tunables
 }
 
-/// The classes of the tasks, which get their priorities.
+/// The layer's state of the scheduling classes. Sets the priorities of the tasks.
 fn classes(scenario: &Scenario<'_>, kernel: &Kernel, rt: RtLimit, parts: &mut Parts) -> Classes {
     let machine = scenario.machine;
     let servers = match (kernel.rt.fair_server, scenario.governor_in_force()) {
@@ -164,7 +164,7 @@ fn classes(scenario: &Scenario<'_>, kernel: &Kernel, rt: RtLimit, parts: &mut Pa
     classes
 }
 
-/// The world of a run, and what is left of its parts.
+/// The world of a run, and the remaining parts.
 struct Made<'a> {
     world: World<'a>,
     objects: Objects,
@@ -174,12 +174,12 @@ struct Made<'a> {
     slices: Vec<(u32, u64)>,
 }
 
-/// What a world is made of beside machine and workloads.
+/// The inputs of a world beside machine and workloads.
 struct Frame<'a> {
     kernel: &'static Kernel,
     tunables: Tunables,
     hotplug: Hotplug,
-    /// When the run ends, whatever the workloads do.
+    /// End of the run regardless of the workloads, ns.
     ends_by: u64,
     out: Output<'a>,
 }
@@ -190,11 +190,11 @@ fn core(scenario: &Scenario<'_>, kernel: &Kernel, hotplug: &Hotplug) -> Result<C
     let mut params = scenario.scheduler.params;
     let costs = &machine.core_types[machine.cpus[0].core_type].costs;
     params.scan_cpu_ns = costs.scan_local_ns;
-    // SAFETY: looked up by CPUs, and by what its own places lead to.
+    // SAFETY: indexed by CPUs, and by the numbers in its own places.
     Ok(unsafe { views(machine, kernel, &params, hotplug.online)?.stored() })
 }
 
-/// Does a workload report where its tasks were?
+/// Does a measurement need the places of tasks?
 fn asks_for_places(measure: &MeasureSpec) -> bool {
     matches!(
         measure.source,
@@ -227,7 +227,7 @@ fn made<'a>(
     })
 }
 
-/// What each operation costs of which that can be told beforehand.
+/// The kind of cost of each operation.
 fn op_costs(parts: &Parts) -> Vec<OpCost> {
     let is_pipe = |channel: u32| parts.objects.channels[channel as usize].is_pipe();
     (parts.ops.iter().map(|op| OpCost::of(op, is_pipe))).collect()
@@ -244,12 +244,11 @@ fn world<'a>(
     let machine = scenario.machine;
     let (cpus, costs) = cpus(machine);
     let out = frame.out;
-    // SAFETY: CPUs and tasks are numbered from 0 on; the numbers that the state holds of them are
-    // these or NONE, which is looked at first. What machines, workloads and command lines name is
-    // checked by `machine::check`, `link::check` and the builder; the core answers with one of the
-    // CPUs. `link::check` holds what stands in programs against what there is of it: where they jump
-    // to, mutexes. A program ends with an operation that ends its task. Attributes name the masks
-    // that the builder made for them.
+    // SAFETY: CPUs and tasks are numbered from 0 on; their numbers in the state are these or NONE,
+    // which is tested first. `machine::check`, `link::check` and the builder check the names in
+    // machines, workloads and command lines. The core answers with one of the CPUs. `link::check`
+    // compares jump targets and mutexes in programs with what exists. A program ends with an
+    // operation that ends its task. Attributes name masks that the builder made for them.
     unsafe {
         World {
             machine,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks of a run: their attributes resolved, the groups that they are in.
+//! The tasks of a run: resolves their attributes and groups.
 
 use super::blank::new_task;
 use super::{Builder, START_SPREAD_NS, kernel, refuse};
@@ -22,12 +22,12 @@ use alight_policy::Mask;
 use alight_policy::abi::class;
 use alight_workload::program::{Begins, Policy, TaskSpec, Workload};
 
-/// Shortest and longest period of SCHED_DEADLINE, ns, and shortest runtime
-/// (`sched_dl_period_min`, `_max`, 5.5; `DL_SCALE`).
+/// Shortest and longest period of SCHED_DEADLINE, ns (`sched_dl_period_min`, `_max`, 5.5), and
+/// shortest runtime, ns (`DL_SCALE`).
 const DL_PERIOD: (u64, u64) = (100_000, 4_194_304_000);
 const DL_RUNTIME_MIN: u64 = 1024;
 
-/// The same refusal with the name of the task that it is about.
+/// Adds the name of the task to a refusal.
 pub(super) fn of_task(error: Error, comm: &str) -> Error {
     match error {
         Error::Refused(what) => Error::Refused(format!("{what} (task '{comm}')")),
@@ -65,7 +65,7 @@ impl Builder<'_> {
             _ => None,
         };
         let affinity = match &given.affinity {
-            // All CPUs are the first mask.
+            // Mask 0 has all CPUs.
             None => given.lift_affinity.then_some(0),
             Some(cpus) => Some(self.affinity(workload, cpus)?),
         };
@@ -85,7 +85,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Where clamped utilizations add up, those of a CPU's own queue do.
+    /// Refuses groups with `uclamp-sum`: it sums over a CPU's own queue only.
     fn refuse_sums(&self, group: &str) -> Result<(), Error> {
         match uclamp_sum::add_up(&self.scenario.scheduler.params) {
             false => Ok(()),
@@ -96,7 +96,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The groups that were described.
+    /// Adds the groups of the scenario.
     pub(super) fn add_groups(&mut self) -> Result<(), Error> {
         let (kernel, groups) = (kernel(self.scenario)?, self.scenario.groups);
         for (nr, group) in groups.iter().enumerate() {
@@ -134,7 +134,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The task group of that name, added if it was not described.
+    /// Index of the task group of that name. It is added if the scenario does not describe it.
     fn group(&mut self, workload: &Workload, name: &str) -> Result<u32, Error> {
         if name == "/" {
             return Ok(NONE);
@@ -261,8 +261,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The CPU that a task is first on: where its recording begins, or else that of its workload, if
-    /// it may run there.
+    /// The first CPU of a task: where its recording begins, else that of its workload, if the task
+    /// may run there.
     fn first_cpu_of(&self, spec: &TaskSpec, attributes: &Attributes, of_workload: u32) -> u32 {
         let nr_cpus = self.scenario.machine.cpus.len() as u64;
         let mask = &self.parts.masks[attributes.affinity.unwrap_or(0) as usize];
@@ -272,7 +272,7 @@ impl Builder<'_> {
         (choice.find(there)).unwrap_or_else(|| mask.iter().next().unwrap_or(0))
     }
 
-    /// What the placement core sees of a task at first.
+    /// The initial view of a task in the placement core.
     fn new_view(
         &self,
         spec: &TaskSpec,
@@ -301,7 +301,7 @@ impl Builder<'_> {
     }
 }
 
-/// Where and how a task begins that was recorded, if it starts by itself.
+/// The recorded beginning of a task, if the task starts by itself.
 fn begins(spec: &TaskSpec) -> Option<Begins> {
     spec.begins.filter(|_| spec.start_ns.is_some())
 }

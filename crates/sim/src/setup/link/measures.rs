@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What workloads measure, put into one address space.
+//! Links measures and observations: shifts their ids to the run's tables.
 
 use super::Base;
 use alight_workload::program::{MeasureSource, Observation};
@@ -51,7 +51,7 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
     }
 }
 
-/// The same of one that a histogram or a tally gives.
+/// The same for a measure of a histogram or a tally.
 fn relocate_spread(source: MeasureSource, base: Base) -> MeasureSource {
     match source {
         MeasureSource::HistogramMean { histogram } => MeasureSource::HistogramMean {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Operations of programs, put into one address space.
+//! Links operations: shifts their ids and labels to the run's tables.
 
 use super::Base;
 use super::measures::relocate_observation;
 use crate::base::queue::NEVER;
 use alight_workload::program::Op;
 
-/// Shifts an operation's ids and labels to the run's tables; work becomes units,
-/// and no time is longer than for ever.
+/// Shifts an operation's ids and labels to the run's tables. Work becomes units, and times are
+/// limited to [`NEVER`].
 pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
     match op {
         Op::Run { .. }
@@ -63,7 +63,7 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
     }
 }
 
-/// The same of an operation that takes a time: work becomes units, and none is longer than for ever.
+/// The same for an operation with a time: work becomes units, and times are limited to [`NEVER`].
 fn relocate_time(op: Op, base: Base, capacity: u64) -> Op {
     match op {
         Op::Run { ns } => Op::Run {
@@ -106,7 +106,7 @@ fn relocate_time(op: Op, base: Base, capacity: u64) -> Op {
     }
 }
 
-/// The same of an operation on a lock, on what else tasks wait for, or on a channel.
+/// The same for an operation on a lock, another object that tasks wait for, or a channel.
 fn relocate_shared(op: Op, base: Base) -> Op {
     match op {
         Op::Lock { mutex } => Op::Lock {
@@ -155,7 +155,7 @@ fn relocate_shared(op: Op, base: Base) -> Op {
     }
 }
 
-/// The same of an operation at a desk.
+/// The same for an operation at a desk.
 fn relocate_desk(op: Op, base: Base, entry: u32) -> Op {
     match op {
         Op::Call { desk, stamp } => Op::Call {
@@ -198,7 +198,7 @@ fn relocate_desk(op: Op, base: Base, entry: u32) -> Op {
     }
 }
 
-/// The same of an operation on a task or its attributes.
+/// The same for an operation on a task or its attributes.
 fn relocate_task(op: Op, base: Base) -> Op {
     match op {
         Op::SetAttributes { attributes } => Op::SetAttributes {
@@ -231,7 +231,7 @@ fn relocate_task(op: Op, base: Base) -> Op {
     }
 }
 
-/// The same of an operation that says where the program goes on.
+/// The same for an operation that can jump.
 fn relocate_course(op: Op, base: Base, entry: u32) -> Op {
     match op {
         Op::LoopBegin { slot, count, end } => Op::LoopBegin {
@@ -251,7 +251,7 @@ fn relocate_course(op: Op, base: Base, entry: u32) -> Op {
     }
 }
 
-/// The same of an operation that counts, marks or observes.
+/// The same for an operation that counts, marks or observes.
 fn relocate_measured(op: Op, base: Base) -> Op {
     match op {
         Op::Count { counter } => Op::Count {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Rows of the base kernels: one for each base, independent of features.
 
 use super::*;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Histogram: bucket bounds, quantiles, and few samples.
 
 use super::*;
 
@@ -33,7 +34,7 @@ fn quantiles_of_a_ramp() {
     near(h.std_us(), (1000.0 * 1001.0 / 12.0_f64).sqrt(), 1e-3);
 }
 
-/// No percentile lies outside of what was measured.
+/// Percentiles lie within the measured values.
 #[test]
 fn of_no_sample_nothing_is_said_and_of_one_no_deviation() {
     let mut h = Histogram::default();

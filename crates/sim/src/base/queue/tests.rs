@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Event queue: the earliest slot is first, equal times by slot.
 
 use super::*;
 use proptest::prelude::*;

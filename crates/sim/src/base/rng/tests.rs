@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Random numbers: even spread, and independence by key.
 
 use super::*;
 

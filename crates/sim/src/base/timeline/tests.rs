@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Timeline: order of keys, equal keys, wrapping keys.
 
 use super::*;
 use proptest::prelude::*;

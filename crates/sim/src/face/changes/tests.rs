@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Hotplug torture: pauses, and the CPUs that stay online.
 
 use super::*;
 use crate::face::feasible::check_changes;

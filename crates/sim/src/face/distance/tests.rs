@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Distances of CPUs and of migrations.
 
 use super::*;
 use crate::power::cpuidle::tests::at_boot;
 use alight_machine::Governor;
 
-/// What is reported of each machine, and how far some CPUs of it are apart.
+/// The distances of each machine, and the distance of some of its CPUs.
 #[test]
 fn distances_are_those_of_the_hardware() {
     type Case<'a> = (&'a str, &'a [&'a str], &'a [(usize, usize, &'a str)]);
@@ -54,7 +55,8 @@ fn distances_are_those_of_the_hardware() {
     }
 }
 
-/// A task that goes round: each step counts by its own length, and together they are the migrations.
+/// A task visits several CPUs: each step counts at its own distance, and the counts sum up to the
+/// migrations.
 #[test]
 fn migrations_are_counted_by_how_far_they_went() {
     at_boot("epyc-9654-2s", Governor::Performance, |sim| {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Refusals of changes and governors that a machine cannot carry out.
 
 use super::*;
 use crate::face::changes::Limit;
@@ -49,7 +50,7 @@ fn what_cannot_be_done_is_refused_with_what_there_is() {
             "at 20 ms CPU 9 is to go off; machine 'juno-r0' has CPUs 0 to 5",
         ),
         (vec![off(7000, "0-5")], None, "at 7 us the last CPU"),
-        // In the order of time, not in that of the list.
+        // Sorted by time, not by the list.
         (vec![off(5, "1-5"), off(9, "0"), on(7, "2")], None, ""),
         (
             vec![off(5, "1-5"), off(9, "0"), on(11, "2")],
@@ -83,7 +84,7 @@ fn what_cannot_be_done_is_refused_with_what_there_is() {
         assert_eq!(found.is_empty(), why.is_empty(), "{changes:?}: {found}");
         assert!(found.contains(why), "{changes:?}: {found}");
     }
-    // Of each CPU by itself: the big ones begin at 1200 MHz.
+    // Each CPU is checked by itself: the big ones begin at 1200 MHz.
     let machine = Machine::load("rk3588").expect("built in");
     let found = refusal(&[limit(0, "0-7", 1_008_000)], &machine, None);
     assert!(found.contains("CPU 4 is to be limited"), "{found}");

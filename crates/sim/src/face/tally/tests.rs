@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tally: buckets and percentiles as in schbench.
 
 use super::*;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which kernel has which sysctl, what it takes, and what changes by it.
+//! Sysctls: which kernels have them, which values they accept, and their effect.
 
 use super::{Sysctl, Sysctls};
 use crate::kernel::KERNELS;
@@ -21,7 +21,7 @@ fn written(base: &str, texts: &str) -> Result<Sysctls, String> {
     Sysctls::of(kernel, &parse(texts)).map_err(|error| error.to_string())
 }
 
-/// Each kernel, and what it says to a value: nothing, or why not.
+/// For each kernel and value: accepted, or the reason for a refusal.
 #[test]
 fn a_kernel_takes_what_it_has_within_its_range() {
     const ALL: [&str; 6] = [
@@ -144,7 +144,7 @@ fn what_the_kernel_refuses_is_refused() {
     );
 }
 
-/// Of a second how long a SCHED_FIFO hog ran on the only CPU, beside a fair one, ms.
+/// Runtime of a SCHED_FIFO hog within a second on the only CPU beside a fair hog, ms.
 fn fifo_ms(base: &str, sysctls: &str) -> u64 {
     let hog = |policy| {
         task(0, &[Op::Run { ns: 10_000 * MS }])
@@ -160,8 +160,8 @@ fn fifo_ms(base: &str, sysctls: &str) -> u64 {
     ran
 }
 
-/// 950 ms of each second on CPUs up to 6.5; from 6.12 on fair tasks have a server instead, whatever the
-/// sysctl says.
+/// 950 ms per second on CPUs up to 6.5. From 6.12 on fair tasks have a server instead, regardless
+/// of the sysctl.
 #[test]
 fn the_limit_of_real_time_tasks_is_what_was_written() {
     for (base, sysctls, ms) in [
@@ -184,8 +184,8 @@ fn the_limit_of_real_time_tasks_is_what_was_written() {
     }
 }
 
-/// What SCHED_DEADLINE admits on one CPU: with -1 anything, also what is bound to fewer CPUs than
-/// there are.
+/// Admission by SCHED_DEADLINE on one CPU. With -1 it admits anything, also tasks that are bound to
+/// fewer CPUs than there are.
 #[test]
 fn the_limit_admits_tasks_of_sched_deadline() {
     let asks = |percent: u64, bound: bool| {
@@ -224,7 +224,7 @@ fn the_limit_admits_tasks_of_sched_deadline() {
     }
 }
 
-/// Two hogs on one CPU take turns of a slice each: the longer it is, the fewer switches.
+/// Two hogs on one CPU alternate, a slice each: the longer the slice, the fewer switches.
 #[test]
 fn turns_are_as_long_as_the_slice() {
     let hog = || task(0, &[Op::Run { ns: 10_000 * MS }]).on(&[0]);
@@ -241,7 +241,7 @@ fn turns_are_as_long_as_the_slice() {
             |sim| {
                 sim.until(2_000 * MS);
                 let turns = sim.stats.switches.seen();
-                // A turn ends with the tick behind its slice, of 4 ms at most.
+                // A slice ends at the tick behind it; ticks come every 4 ms at most.
                 let (most, least) = (2_000 / ms, 2_000 / (ms + 8));
                 assert!((least..=most + 5).contains(&turns), "{sysctls}: {turns}");
             },

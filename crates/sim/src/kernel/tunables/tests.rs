@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Scaling of the constants of the fair class.
 
 use super::*;
 use crate::kernel::KERNELS;
 
-/// kernel/sched/fair.c, `sysctl_sched_*` and `update_sysctl`: what scales is
-/// multiplied, `sysctl_sched_idle_min_granularity` is not.
+/// kernel/sched/fair.c, `sysctl_sched_*` and `update_sysctl`: the times that scale are multiplied,
+/// `sysctl_sched_idle_min_granularity` is not.
 #[test]
 fn tunables_scale_by_the_logarithm_of_the_cpus() {
     for (cpus, factor) in [(1, 1), (2, 2), (4, 3), (6, 3), (8, 4), (384, 4)] {

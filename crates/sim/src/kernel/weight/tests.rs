@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Weights, inverse weights, and their rounding by kernel.
 
 use super::*;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Progress: the number of messages of a command, and the share done.
 
 use super::*;
 use alight_workload::Mode;
@@ -11,7 +12,7 @@ fn load(line: &str) -> Workload {
 
 #[test]
 fn the_messages_of_a_command_are_counted_beforehand() {
-    // Each worker says that it is ready, the parent lets all go.
+    // Each worker reports that it is ready, then the parent releases all.
     for (line, sent) in [
         ("hackbench -g 1 -f 2 -l 3", 2 * 2 * 3 + 4 + 1),
         (

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Governors of cpufreq: operating points, holds, limits, and the steps of a change.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -8,7 +9,7 @@ use alight_workload::program::Op;
 
 const MS: u64 = 1_000_000;
 
-/// Clocks of Juno's Cortex-A53.
+/// Operating points of Juno's Cortex-A53.
 fn opps() -> Vec<Opp> {
     [450, 575, 700, 775, 850]
         .map(|mhz| Opp {
@@ -39,7 +40,7 @@ fn the_lowest_clock_that_is_high_enough() {
 
 #[test]
 fn a_clock_that_saves_nothing_is_passed_over() {
-    // 700 MHz takes as much for the same work as 775 MHz.
+    // 700 MHz needs as much energy for the same work as 775 MHz.
     let powers = [100_000, 140_000, 200_000, 221_000, 260_000];
     let opps: Vec<Opp> = (opps().iter().zip(powers))
         .map(|(opp, core_power_uw)| Opp {
@@ -100,13 +101,13 @@ fn a_new_limit_ends_a_hold_but_in_5_10_and_5_15() {
         sugov.limit();
         let khz = sugov.next(600_000, &opps[..1], Some(rule));
         assert_eq!(khz, mhz * 1000, "{rule:?}");
-        // Looked up anew all the same, once the CPU has been idle.
+        // The frequency is looked up again once the CPU has been idle.
         sugov.limit();
         assert_eq!(sugov.next(600_000, &opps[..1], None), 450_000, "{rule:?}");
     }
 }
 
-/// `uclamp_rq_is_capped`, which 6.1 asks and 5.10.262 and 5.15.215 do not.
+/// `uclamp_rq_is_capped`: 6.1 tests it, 5.10.262 and 5.15.215 do not.
 #[test]
 fn a_hold_heeds_the_upper_clamp_from_6_1_on() {
     for (base, held) in [
@@ -207,7 +208,8 @@ fn governors_start_where_they_should() {
         (Governor::Powersave, 450_000, 236, 542),
         (Governor::Schedutil, 450_000, 236, 542),
         (Governor::Userspace { khz: 700_000 }, 700_000, 367, 843),
-        // Between two points: the faster one. Above the top of this policy, but not of all: the top one.
+        // Between two operating points: the faster one. Above this policy's top but not above all:
+        // its top.
         (Governor::Userspace { khz: 700_001 }, 775_000, 406, 933),
         (Governor::Userspace { khz: 1_000_000 }, 850_000, 446, 1024),
     ] {
@@ -219,7 +221,7 @@ fn governors_start_where_they_should() {
     }
 }
 
-/// Lets the pending change of `domain` happen, and gives its time.
+/// Executes the pending change of `domain`; returns its time.
 fn next_event(sim: &mut Sim, domain: usize) -> u64 {
     let (time, first) = sim.freq_queue.first();
     assert_eq!(first, domain, "a change is pending");
@@ -291,8 +293,8 @@ fn a_change_of_mind_while_the_driver_sleeps_comes_after() {
     });
 }
 
-/// A limit that comes while the driver sleeps bounds the change that is on its way,
-/// and does not undo it (`sugov_limits`, `work_lock`).
+/// A limit that comes while the driver sleeps bounds the pending change, and does not undo it
+/// (`sugov_limits`, `work_lock`).
 #[test]
 fn a_limit_waits_for_the_change_on_its_way() {
     for (highest, khz) in [(4, 850_000), (3, 775_000)] {
@@ -364,8 +366,8 @@ fn fixed_governors_never_ask_for_a_change() {
     }
 }
 
-/// enqueue_task() of 6.12 counts the clamps of a task behind the class's part, which asks for a
-/// frequency; before, and from 6.17 on, they count by then.
+/// enqueue_task() of 6.12 counts a task's clamps after the class's enqueue, which requests a
+/// frequency. Before 6.12, and from 6.17 on, they are counted before it.
 #[test]
 fn a_clamp_comes_too_late_for_the_wakeup_in_6_12() {
     let machine = Machine::load("juno-r0").expect("it is built in");

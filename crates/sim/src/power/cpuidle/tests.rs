@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! The idle loop: entry, exit, residency, and the tick.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -11,13 +12,13 @@ use alight_workload::Workload;
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;
 
-/// Runs `test` on a machine of the library, all of whose CPUs are idle since
-/// time 0. No task ever comes.
+/// Runs `test` on a machine of the library whose CPUs are all idle since time 0. There are no
+/// tasks.
 pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
     at_boot_of("linux-5.5", name, governor, test);
 }
 
-/// As [`at_boot`], of another kernel.
+/// As [`at_boot`], under another kernel.
 pub(crate) fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
     let machine = Machine::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
@@ -153,12 +154,12 @@ fn residency_is_what_the_hardware_was_in() {
     });
 }
 
-/// What the governor asked for is counted when it asks, what the hardware was in by its stays there:
-/// each has a time, and each time a stay.
+/// Requests are counted when the governor makes them, and stays by the hardware's state: each stay
+/// has a time, and each time a stay.
 #[test]
 fn requests_and_stays_are_counted_each_for_itself() {
-    // (state, when it is entered, when it is left) of the two CPUs; of the first, requests and stays
-    // by state, in all and of the time from 25 ms on.
+    // (state, time of entry, time of exit) of the two CPUs. Of the first CPU, requests and stays by
+    // state: in total, and from 25 ms on.
     type Case = (
         [(usize, u64, u64); 2],
         [[u64; 3]; 2],
@@ -228,7 +229,7 @@ fn requests_and_stays_are_counted_each_for_itself() {
     }
 }
 
-/// An entry that an interrupt cuts short, or that has just ended, is no stay: there is no time in it.
+/// An entry that an interrupt cuts short, or that has just ended, is not a stay: it has no time.
 #[test]
 fn a_state_without_time_is_not_reached() {
     for (slept_us, reached) in [(0, 0), (200, 0), (300, 0), (301, 1)] {
@@ -281,8 +282,8 @@ fn the_tick_stops_and_stays_stopped_until_a_task_runs() {
             sim.cpus[cpu].tick_at, NEVER,
             "a governor without a past keeps the tick"
         );
-        // The tick wakes it until the governor has seen eight periods, all of
-        // them long for all it can tell.
+        // The tick wakes it until the governor has seen eight periods. It takes all of them for
+        // long.
         for _ in 0..8 {
             assert_ne!(sim.cpus[cpu].tick_at, NEVER);
             let at = sim.cpus[cpu].tick_at;
@@ -303,9 +304,9 @@ fn the_tick_stops_and_stays_stopped_until_a_task_runs() {
     });
 }
 
-/// 3.9 stops the tick whenever a CPU goes idle. Its menu knows only periods of 0 at
-/// first, takes the shallowest state and sets a timer for twice 60 us; each time it
-/// expires the periods look longer, until the deepest state is worth it.
+/// 3.9 stops the tick whenever a CPU goes idle. At first its menu knows only periods of 0, takes
+/// the shallowest state and sets a timer for twice 60 us. At each expiry the periods are longer,
+/// until the deepest state pays off.
 #[test]
 fn idle_cpus_of_3_9_have_no_tick_but_a_timer() {
     at_boot_of("linux-3.9", "juno-r0", Governor::Performance, |sim| {
@@ -363,8 +364,8 @@ fn a_cpu_costs_a_few_cache_lines() {
     assert!(size_of::<CpuIdle>() < 256, "{}", size_of::<CpuIdle>());
 }
 
-/// A machine that knows one state: the tick goes on until it has found nothing to do
-/// once, in the kernels that have this.
+/// A machine with one idle state: in the kernels with this rule, the tick goes on until it has
+/// found nothing to do once.
 #[test]
 fn a_lone_state_keeps_the_tick_at_first() {
     use crate::testbed::{begin_on, machine, task, workload};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! The performance that schedutil wants, by version and class.
 
 use super::*;
 use alight_policy::Scheduler;
@@ -17,7 +18,7 @@ fn cpu(util_avg: u32) -> Cpu {
     view
 }
 
-/// Frequency for a CPU, of 850 MHz at most, kHz; `clamps`: somebody uses them.
+/// Frequency for a CPU of at most 850 MHz, kHz; `clamps`: a task uses them.
 fn khz(base: &str, view: &Cpu, clamps: bool) -> u32 {
     let params = params(base);
     of_all(&params, view, clamps).frequency(&params, 850_000)
@@ -107,7 +108,7 @@ fn real_time_tasks_get_all_unless_clamps_are_used() {
         );
         assert_eq!((old, new), (446, 446), "{base}");
     }
-    // Clamps are in use and the queue's do not demand it.
+    // Clamps are in use, and those of the queue do not ask for the top.
     assert_eq!(clamped(&params("linux-6.1"), &view, true), 150);
     assert_eq!(clamped_last(&params("linux-7.2"), &view, true), 187);
 }
@@ -167,7 +168,7 @@ fn the_cpu_that_needs_the_highest_clock_decides() {
     assert_eq!((highest.perf, highest.max), (220, 446));
 }
 
-/// Where only fair tasks take time, without clamps, the shorter way comes to the same.
+/// With fair tasks only and without clamps, the shortcut gives the same result.
 #[test]
 fn of_fair_tasks_alone_the_governor_wants_the_same() {
     let steps = [0, 1, 7, 200, 356, 357, 445, 446, 447, 1024];

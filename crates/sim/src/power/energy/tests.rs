@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Energy: supplies with one and several users, and a real cluster.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -8,7 +9,7 @@ use alight_machine::Governor;
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;
 
-/// 1000 uW busy, 100 quiet, 10 deep; one user, who is active from 0 on.
+/// 1000 uW busy, 100 quiet, 10 deep; one user, active from 0 on.
 fn supply() -> Supply {
     Supply {
         active: 1,
@@ -116,20 +117,20 @@ fn juno_big_cluster_through_a_day() {
         sim.now = 3 * MS;
         expected += 2000 * us * (CORE[0] + CORE[1] + SHARED[0]);
         assert_eq!(energy(sim, &name), expected, "one core executes");
-        // It asks for cluster sleep: 300 us into CPU sleep, and CPU 2 is in WFI.
+        // It requests cluster sleep: 300 us into CPU sleep, and CPU 2 is in WFI.
         sleep(sim, 1, 2, 3 * MS);
         sim.now = 4 * MS;
         expected += 300 * us * (CORE[0] + CORE[1] + SHARED[0]);
         expected += 700 * us * (CORE[2] + CORE[1] + SHARED[1]);
         assert_eq!(energy(sim, &name), expected, "a core sleeps");
-        // CPU 2 wakes and asks for it too: 400 us into cluster sleep.
+        // CPU 2 wakes and requests it, too: 400 us into cluster sleep.
         execute(sim, 2, 4 * MS);
         sleep(sim, 2, 2, 5 * MS);
         sim.now = 10 * MS;
         expected += 1400 * us * (CORE[2] + CORE[0] + SHARED[0]);
         expected += 4600 * us * (2 * CORE[2] + SHARED[2]);
         assert_eq!(energy(sim, &name), expected, "the cluster sleeps");
-        // An interrupt for CPU 1: 1.2 ms on its way out, and on.
+        // An interrupt for CPU 1: an exit of 1.2 ms, then it executes.
         assert_eq!(wake(sim, 1, 10 * MS), 11_200 * US);
         sim.now = 12 * MS;
         expected += 2000 * us * (CORE[0] + CORE[2] + SHARED[0]);

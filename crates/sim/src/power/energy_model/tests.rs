@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! The energy model: when there is one, and inefficient operating points.
 
 use crate::testbed::{Record, begin_under, big_little, machine, workload};
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
 use alight_policy::PerfDomain;
 use alight_policy::abi::state_flag;
 
-/// The model that a run under `rules` begins with.
+/// The energy model at the start of a run under `rules`.
 fn model(rules: (&str, Governor), machine: &Machine) -> Vec<PerfDomain> {
     let mut record = Record::default();
     begin_under(rules, machine, &workload(&[]), &mut record, |sim| {
@@ -78,7 +79,7 @@ fn the_domain_found_last_comes_first() {
     assert_eq!(model.iter().map(top).max(), Some(1024));
 }
 
-/// The measured powers of SM8250's little CPUs dip from 518 to 614 MHz.
+/// The measured power of SM8250's little CPUs falls from 518 to 614 MHz.
 #[test]
 fn points_that_take_more_than_a_faster_one_are_inefficient() {
     let sm8250 = Machine::load("sm8250").expect("built in");
@@ -96,7 +97,7 @@ fn points_that_take_more_than_a_faster_one_are_inefficient() {
     assert_eq!(found[3], (614_400, 0));
 }
 
-/// Each of 16 CPUs has a clock of its own with `points` operating points.
+/// 16 CPUs, each in its own frequency domain with `points` operating points.
 fn complex(points: u32) -> Machine {
     let mut machine = big_little(16);
     let opps = |top: &Opp| -> Vec<Opp> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Who pays for interrupts, and what is left beside them. Ticks come every 4 ms and
-//! are the only thing that costs.
+//! Time in interrupts: which task is charged, and what capacity remains. Ticks come every 4 ms and
+//! are the only cost.
 
 use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, workload};
@@ -25,7 +25,7 @@ fn hog() -> Given {
     task(0, &[Op::Run { ns: 100_000 * MS }])
 }
 
-/// `update_rq_clock_task`: who runs is charged for its own time, in each class.
+/// `update_rq_clock_task`: the current task is charged only for its own time, in each class.
 #[test]
 fn interrupts_are_charged_to_nobody() {
     use alight_workload::program::Policy;
@@ -53,8 +53,8 @@ fn interrupts_are_charged_to_nobody() {
     }
 }
 
-/// The work of a handler is known when it begins, but takes its time: until then the clock of
-/// tasks stands, and never goes back.
+/// The work of a handler is known at its start but takes its time. Until its end the task clock
+/// stands still, and it never goes back.
 #[test]
 fn the_clock_of_tasks_stands_while_a_handler_works() {
     begin("linux-6.5", &ticking(1, MS, true), &[hog()], |sim| {
@@ -75,9 +75,9 @@ fn the_clock_of_tasks_stands_while_a_handler_works() {
     });
 }
 
-/// A quarter of the time goes to ticks: `avg_irq` comes to a quarter, by half of it in 32 ms
-/// (`update_irq_load_avg`), fair tasks are left three (`scale_rt_capacity`), of which
-/// this one uses all, and the demand is for the whole CPU.
+/// A quarter of the time goes to ticks. `avg_irq` approaches a quarter, by half in 32 ms
+/// (`update_irq_load_avg`). Three quarters remain for fair tasks (`scale_rt_capacity`). This task
+/// uses all of them, and the demand is the whole CPU.
 #[test]
 fn what_interrupts_take_is_averaged_and_missing() {
     for base in ["linux-5.5", "linux-6.1", "linux-7.2"] {
@@ -105,8 +105,8 @@ fn what_interrupts_take_is_averaged_and_missing() {
     }
 }
 
-/// The signal follows the clock and the core as time does: the same work takes as much
-/// of the biggest CPU, wherever it is done.
+/// The signal is scaled by frequency and core type like time: the same work gives the same value,
+/// relative to the biggest CPU, wherever it is done.
 #[test]
 fn the_average_is_scaled_by_capacity() {
     let mut machine = ticking(1, MS, true);
@@ -132,7 +132,7 @@ fn old_kernels_average_it_over_half_seconds() {
     }
 }
 
-/// What an idle CPU spent in interrupts decays with its blocked load (`__update_blocked_others`).
+/// The interrupt time of an idle CPU decays with its blocked load (`__update_blocked_others`).
 #[test]
 fn it_decays_on_an_idle_cpu() {
     let brief = [Op::Run { ns: 100 * MS }, Op::Sleep { ns: 100_000 * MS }];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! When a CPU and the root domain are overutilized, and when that ends.
 
 use crate::dispatch::exec::TIMER_SLACK;
 use crate::testbed::{Given, MS, Record, begin_under, big_little, task, workload};
@@ -35,8 +36,8 @@ fn a_cpu_is_overutilized_from_four_fifths_on() {
     });
 }
 
-/// cpu_overutilized(): where util_fits_cpu() says yes or no, a lower clamp that the CPU
-/// cannot reach is a no.
+/// cpu_overutilized(): where util_fits_cpu() answers yes or no, a lower clamp above the CPU's
+/// capacity gives no.
 #[test]
 fn a_lower_clamp_out_of_reach_overutilizes_up_to_5_15() {
     for (base, expected) in [
@@ -61,8 +62,8 @@ fn a_lower_clamp_out_of_reach_overutilizes_up_to_5_15() {
 
 #[test]
 fn a_hog_on_a_small_cpu_is_noticed_at_a_tick() {
-    // A new task is taken for half of the CPU: 256. What lacks to 1024 halves
-    // every 32 ms, 64 on a CPU of half speed: 410 is passed after 21 ms.
+    // A new task starts with half of the CPU: 256. The difference to 1024 halves every 32 ms, or
+    // every 64 ms on a CPU of half speed: 410 is passed after 21 ms.
     let mut record = Record::default();
     begin_under(
         EAS,
@@ -84,7 +85,7 @@ fn a_wakeup_notices_too_but_not_a_fork() {
     let tasks = [task(0, &wakes).on(&[0])];
     let mut record = Record::default();
     begin_under(EAS, &big_little(4), &workload(&tasks), &mut record, |sim| {
-        // Too small for what it is thought to be.
+        // Less capacity than the task's estimate needs.
         sim.core.cpus[0].capacity = 300;
         sim.until(0);
         assert_eq!(sim.core.cpus[0].cfs.util_avg, 256);
@@ -112,8 +113,8 @@ fn only_a_look_at_all_cpus_clears_it() {
     });
 }
 
-/// Two tasks that use a tenth of CPU 2 each for 200 ms, then all they can get;
-/// the second may then go to CPU 3.
+/// Two tasks that each use a tenth of CPU 2 for 200 ms, then all that they can get. The second may
+/// then move to CPU 3.
 fn crowd() -> Workload {
     let tenth = [
         Op::LoopBegin {
@@ -142,7 +143,7 @@ fn crowd() -> Workload {
 
 #[test]
 fn nothing_is_pulled_while_no_cpu_is_overutilized() {
-    // What lacks to 1024 halves every 32 ms: 820 is passed after some 60 ms.
+    // The difference to 1024 halves every 32 ms: 820 is passed after some 60 ms.
     for (governor, soon) in [(Governor::Performance, 3), (Governor::Schedutil, 2)] {
         let rules = ("linux-5.5", governor);
         let mut record = Record::default();

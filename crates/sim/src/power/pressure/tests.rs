@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Limits of frequencies: what the clock does, and what the scheduler learns.
-//! Ticks come every 4 ms; nothing costs anything but a change of frequency.
+//! Frequency limits: their effect on the frequency, and what the scheduler learns. Ticks come every
+//! 4 ms; only a change of frequency has a cost.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -28,7 +28,7 @@ fn cap(ms: u64, khz: u32) -> Change {
     limit(ms, Limit::Administrator, khz)
 }
 
-/// Two CPUs that share clocks of 400, 700 and 1000 MHz, changed in 100 us.
+/// Two CPUs that share operating points of 400, 700 and 1000 MHz; a change takes 100 us.
 fn clocks(fast_switch: bool) -> Machine {
     let mut machine = machine(2, 2);
     let opps = [400, 700, 1000].map(|mhz| Opp {
@@ -66,7 +66,7 @@ fn hog() -> [Given; 1] {
     [task(0, &[run(5000)])]
 }
 
-/// MHz of the clock at each of these times.
+/// Frequency at each of these times, MHz.
 fn mhz(sim: &mut Sim, times: &[u64]) -> Vec<u32> {
     let now = |&time: &u64| {
         sim.until(time);
@@ -126,8 +126,8 @@ fn schedutil_keeps_to_the_limit() {
     }
 }
 
-/// What each kernel tells its scheduler of a limit to 70 %, by whom it is set:
-/// (thermal pressure, policy's pressure).
+/// Pressure that each kernel reports to its scheduler for a limit to 70 %, by source: (thermal
+/// pressure, policy's pressure).
 #[test]
 fn pressure_by_version() {
     let missing = 1024 - 1024 * 7 / 10;
@@ -183,7 +183,7 @@ fn thermal_pressure_is_averaged() {
     });
 }
 
-/// A big CPU that may use 30 % of its clock has less than a little one: on 5.10.262 and
+/// A big CPU limited to 30 % of its frequency has less capacity than a little one. On 5.10.262 and
 /// 5.15.215 it counts as that small (`update_cpu_capacity`, `cpu_capacity_inverted`).
 #[test]
 fn a_big_cpu_that_is_cooled_below_a_little_one_is_inverted() {
@@ -233,7 +233,7 @@ fn a_big_cpu_that_is_cooled_below_a_little_one_is_inverted() {
     }
 }
 
-/// From 6.10 on the capacity left is without what the limit takes, at once.
+/// From 6.10 on a limit reduces the capacity left at once.
 #[test]
 fn the_policys_pressure_is_not_averaged() {
     let rules = ("linux-7.2", Governor::Performance);

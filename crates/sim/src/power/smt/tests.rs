@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! SMT: the speed of threads that execute beside each other.
 
 use crate::dispatch::Sim;
 use crate::face::changes::Limit;
@@ -9,7 +10,8 @@ use crate::testbed::{
 use alight_machine::{CpuSet, Governor, Machine, MachineLevel, Opp};
 use alight_workload::program::Op;
 
-/// Two cores of `threads` threads each, which alone do 1000 units a ns, or 500 at half the clock.
+/// Two cores of `threads` threads each. A thread alone does 1000 units per ns, or 500 at half the
+/// frequency.
 fn cores_of(threads: usize, smt_percent: u32) -> Machine {
     let mut machine = machine(2 * threads, 2 * threads);
     for (number, cpu) in machine.cpus.iter_mut().enumerate() {
@@ -44,7 +46,7 @@ fn hogs(hogs: &[Hog<'_>]) -> Vec<Given> {
     (0..).zip(hogs).map(hog).collect()
 }
 
-/// When each is done, us; rates are whole units a ns.
+/// Time at which each is done, us; rates are whole units per ns.
 fn expect_done(what: &str, sim: &mut Sim<'_>, expected: &[u64]) {
     sim.until(1000 * MS);
     let done = (0..expected.len()).map(|id| sim.passed(id).0 / 1000);
@@ -54,7 +56,7 @@ fn expect_done(what: &str, sim: &mut Sim<'_>, expected: &[u64]) {
     assert!(all_near, "{what}: {done:?} us, expected {expected:?}");
 }
 
-/// The scheduler sees one capacity, and the work is done at each CPU's own speed.
+/// The scheduler sees one capacity, but work is done at each CPU's own speed.
 #[test]
 fn a_stated_speed_is_what_work_takes_and_not_what_the_scheduler_sees() {
     let mut machine = machine(2, 2);
@@ -79,10 +81,10 @@ fn threads_of_a_core_slow_each_other_while_both_execute() {
         (2, 60, &[(30, &[0])], &[30_000]),
         (2, 60, &[(30, &[0]), (30, &[2])], &[30_000, 30_000]),
         (2, 60, &[(30, &[0]), (30, &[1])], &[50_000, 50_000]),
-        // 50 ms together leave 30 of the 60, which is alone then.
+        // After 50 ms together 30 of the 60 remain, which run alone.
         (2, 60, &[(30, &[0]), (60, &[1])], &[50_000, 80_000]),
         (2, 100, &[(30, &[0]), (30, &[1])], &[30_000, 30_000]),
-        // Three get done what two do, nothing of it lost to fractions: 0.4133 each.
+        // Three threads do the work of two, without loss by rounding: 0.4133 each.
         (
             3,
             62,
@@ -112,11 +114,11 @@ fn what_changes_meanwhile_counts_from_then_on() {
         at_ns: ms * MS,
         action,
     };
-    // 12 of 30 ms of each are done at 20 ms; changes, when both are done in us.
+    // At 20 ms 12 of 30 ms of each are done. (changes, time at which both are done, us)
     let table = [
         // 18 ms at half of 0.6.
         (vec![at(20, cap)], 80_000),
-        // 36 ms on the CPU that is left.
+        // 36 ms on the remaining CPU.
         (vec![at(10, off(&[2, 3])), at(20, off(&[1]))], 56_000),
     ];
     for (changes, expected) in table {
@@ -132,7 +134,8 @@ fn what_changes_meanwhile_counts_from_then_on() {
     }
 }
 
-/// Who is idle leaves all of it to the others; two of one core and of two are the same.
+/// An idle CPU leaves all of its share to the others; threads of one core and of two make no
+/// difference.
 #[test]
 fn cpus_of_one_processor_share_it() {
     let mut machine = cores_of(2, 60);
@@ -153,7 +156,7 @@ fn cpus_of_one_processor_share_it() {
     }
 }
 
-/// The way out of an idle state takes 30.7 us at this clock, at 60 % of the speed 51.2; the other thread
+/// An idle exit takes 30.7 us at this frequency, and 51.2 us at 60 % of the speed. The other thread
 /// loses 40 % of them, if the state itself is left at once.
 #[test]
 fn an_interrupt_that_finds_a_thread_idle_is_slowed_and_slows() {
@@ -172,7 +175,7 @@ fn an_interrupt_that_finds_a_thread_idle_is_slowed_and_slows() {
         let runs = record.runs_of(1);
         (runs[1].0 - runs[0].0, done)
     };
-    // Twice it comes out: for its start, and for the timer.
+    // It leaves the idle state twice: for its start, and for the timer.
     for (exit_ns, slower, lost) in [(0, 20_480, 2 * 20_480), (5_000, 0, 0)] {
         let ((beside, slowed), (alone, done)) = (latency(exit_ns, 0), latency(exit_ns, 2));
         let near = |found: u64, expected: u64| found.abs_diff(expected) <= 5;
@@ -181,8 +184,8 @@ fn an_interrupt_that_finds_a_thread_idle_is_slowed_and_slows() {
     }
 }
 
-/// Of a type that does not slow itself nothing is slowed, though another one's is; and who rests
-/// does so at full speed, however many of its core executed when it began to.
+/// A core type without SMT slowdown is not slowed, even if another type is. A thread that goes idle
+/// does so at full speed, however many threads of its core executed before.
 #[test]
 fn who_is_not_slowed() {
     let mut mixed = cores_of(3, 100);
@@ -208,7 +211,7 @@ fn who_is_not_slowed() {
     });
 }
 
-/// The kernel does not see it: who always runs has all of a CPU's utilization, slowed or not.
+/// The kernel does not see it: a task that always runs has a CPU's full utilization, slowed or not.
 #[test]
 fn utilization_is_of_time_not_of_work() {
     let utilization = |other: &[u32]| {
@@ -235,7 +238,7 @@ fn time_beside_a_sibling_is_counted_from_when_counts_start() {
         assert_eq!(beside_percent(sim), 67.0, "two of three");
         sim.count_anew();
         sim.until(65 * MS);
-        // 20 ms of both, then 15 ms of one.
+        // Both for 20 ms, then one for 15 ms.
         assert_eq!(beside_percent(sim), 73.0);
     });
 }

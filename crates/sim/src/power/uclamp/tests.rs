@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Utilization clamps: those of a queue, of groups, and whether a task fits.
 
 use super::*;
 use crate::testbed::{
@@ -176,8 +177,8 @@ fn all_of_the_biggest_cpu_is_no_limit() {
     });
 }
 
-/// util_fits_cpu() of 5.10.262 and 5.15.215: no third answer; the biggest CPU reaches
-/// whatever is asked for, and an inverted one is as small as it is left.
+/// util_fits_cpu() of 5.10.262 and 5.15.215: there is no third answer. The biggest CPU reaches any
+/// lower clamp, and an inverted CPU counts with its remaining capacity.
 #[test]
 fn the_last_updates_of_5_10_and_5_15_say_yes_or_no() {
     // CPU, capacity inverted, utilization, clamps, fits
@@ -208,15 +209,15 @@ fn the_last_updates_of_5_10_and_5_15_say_yes_or_no() {
     }
 }
 
-/// Percent of 1024, as `cpu.uclamp.min` has it (`capacity_from_percent`).
+/// 20 % of 1024, as in `cpu.uclamp.min` (`capacity_from_percent`).
 const PERCENT_20: u32 = 205;
 const PERCENT_40: u32 = 410;
 const PERCENT_50: u32 = 512;
 const PERCENT_60: u32 = 614;
 const PERCENT_80: u32 = 819;
 
-/// The example of Documentation/scheduler/sched-util-clamp.rst, "cgroup"; and the
-/// rule that it was up to Linux 5.7.
+/// The example of Documentation/scheduler/sched-util-clamp.rst, "cgroup", and the rule up to Linux
+/// 5.7.
 #[test]
 fn a_group_limits_what_its_tasks_ask_for_from_both_sides() {
     let none = SystemClamps::default();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Clamped sums over time. The scenarios are those of the published series, on
-//! the board that it was tried on: Juno r2, CPUs 0 to 3 little (383), 4 and 5 big.
+//! Clamped sums over time. The scenarios are those of the published series, on the board of its
+//! tests: Juno r2, CPUs 0 to 3 little (383), 4 and 5 big.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -94,7 +94,7 @@ fn overutilized_is_who_does_not_fit_as_clamped() {
     // A small CPU has 512, of which 409 fit: used, clamped, overutilized with sums and with biases
     for (util, clamped, sums, biases) in [
         (500, 200, false, false),
-        (200, 500, true, false), // what is there fits, a boost alone makes none
+        (200, 500, true, false), // the utilization fits; a boost alone does not overutilize
         (500, 500, true, true),
     ] {
         for scheduler in FORMS {
@@ -145,21 +145,21 @@ fn clamped_hog() -> Given {
 
 // ---- the scenarios of the series ----
 
-/// How CPUs and clocks of juno-r2 were used between two times.
+/// Use of CPUs and frequencies of juno-r2 between two times.
 struct Seen {
     /// Time that each CPU was busy, of 1000.
     busy: Vec<u64>,
-    /// Highest clock of the little and of the big CPUs, MHz.
+    /// Highest frequency of the little and of the big CPUs, MHz.
     highest: [u32; 2],
-    /// Times that the big CPUs' clock changed.
+    /// Number of frequency changes of the big CPUs.
     changes: u32,
-    /// Tasks by the CPU on which they are at last.
+    /// Number of tasks by their last CPU.
     tasks: Vec<usize>,
-    /// Share of looks at which some CPU was overutilized, of 1000.
+    /// Share of samples in which some CPU was overutilized, of 1000.
     overutilized: u64,
 }
 
-/// The workload of this file under this scheduler, looked at every ms of a while.
+/// The workload of this file under this scheduler, sampled every ms of a time range.
 fn seen(scheduler: &str, file: &str, ms: std::ops::Range<u64>) -> Seen {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/");
     let given = Workload::load(&format!("{folder}{file}.json"), Mode::Workgen).expect("readable");
@@ -245,7 +245,7 @@ fn two_tasks_that_share_a_cpu_get_the_clock_for_both() {
         let sum = seen(scheduler, "juno-r2/wide-tasks", at.clone());
         let figures = sum.figures(scheduler);
         assert_eq!(sum.highest[1], 1200, "{figures}");
-        // Nothing is left over on the two biggest.
+        // The two biggest CPUs have no idle time left.
         assert!(sum.busy[4..].iter().sum::<u64>() > 2 * 970, "{figures}");
         assert!(sum.busy[4..].iter().all(|&busy| busy > 960), "{figures}");
     }
@@ -280,8 +280,8 @@ fn eight_capped_hogs_pack_on_the_little_cpus_two_each() {
     let at = 2000..4000;
     let max = seen(MAX, "juno-r2/capped-eight", at);
     assert_eq!(max.tasks, [5, 1, 1, 1, 0, 0], "full ones are all alike");
-    // A hog that sleeps for a moment may come back to a big CPU for a while, until all have settled:
-    // which takes the first form nine seconds on 7.2.
+    // A hog that sleeps briefly may return to a big CPU for a while, until all have settled. That
+    // takes the first form nine seconds on 7.2.
     for (scheduler, at) in [
         (FORMS[0], 5000..7000),
         (FORMS[2], 5000..7000),

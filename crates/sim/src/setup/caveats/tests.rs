@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is said of runs that need what is not there, and that nothing is said of others.
+//! Caveats: runs that need something missing have one, other runs have none.
 
 use super::*;
 use crate::face::sysctl::Sysctl;
 use alight_machine::{CpuSet, Machine};
 use alight_workload::Mode;
 
-/// What a case does to a run of hackbench on a machine.
+/// The changes of a case to a run of hackbench on a machine.
 #[derive(Default)]
 struct Case {
     machine: &'static str,
@@ -16,7 +16,7 @@ struct Case {
     load: Option<fn(&mut Workload)>,
     changes: Vec<Change>,
     sysctls: Vec<Sysctl>,
-    /// A part of the sentence; empty: there is none.
+    /// A part of the caveat; empty: there is no caveat.
     says: &'static str,
 }
 
@@ -35,7 +35,7 @@ fn said_of(case: &Case) -> Vec<String> {
     let schedulers: Vec<Scheduler> = (case.bases.iter())
         .map(|name| Scheduler::parse(name).expect("valid"))
         .collect();
-    // Of whom there is no run nothing is said.
+    // A scheduler without runs has no caveats.
     let any = Scheduler::parse("linux-6.5").expect("valid");
     let scenario = Scenario {
         governor: case.governor,
@@ -72,7 +72,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
         ..Case::default()
     };
     let cases = [
-        // Nothing.
+        // No caveat.
         case("juno-r0", &["linux-6.5"], ""),
         case("juno-r0", &["linux-5.4", "linux-7.2+bias-prev"], ""),
         case("sdm845", &["linux-6.5"], ""),
@@ -104,7 +104,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             governor: Some(Governor::Schedutil),
             ..case("ca9x4", &["linux-3.9"], "")
         },
-        // Machines that an old kernel could not tell from others.
+        // Machines that an old kernel treats like others.
         Case {
             governor: Some(Governor::Performance),
             ..case(
@@ -199,7 +199,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             changes: vec![offline()],
             ..case("juno-r0", &["linux-6.5"], "the time of a hotplug")
         },
-        // Loads that ask for more than there is.
+        // Workloads that request more than the model has.
         Case {
             load: Some(|load| load.tasks[0].attributes.slice_ns = Some(1_000_000)),
             ..case("juno-r0", &["linux-7.2"], "")
@@ -256,7 +256,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             ..case("juno-r0", &["linux-6.5"], "a change of nice")
         },
         Case {
-            // What it is already.
+            // The nice value that the task already has.
             load: Some(|load| set_nice(load, 0)),
             ..case("juno-r0", &["linux-6.5"], "")
         },
@@ -290,7 +290,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
     }
 }
 
-/// Each base but 3.9 on each board without domain states, asked for nothing beside.
+/// Each base except 3.9 on each board without domain states, with default settings.
 #[test]
 fn a_base_by_itself_has_no_caveats_where_its_kernel_had_all() {
     for machine in ["juno-r0", "juno-r2", "hikey620", "rk3588", "gs101"] {

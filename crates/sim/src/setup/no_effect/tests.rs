@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Reports of changes without effect.
 
 use super::*;
 
@@ -49,7 +50,7 @@ fn cpus_that_are_off_already_or_back_already_are_told() {
                 "the change at 4 ms is listed after the one at 9 ms; changes are made in the order of their times",
             ],
         ),
-        // Of one instant, in the order given.
+        // At one instant the order of the list counts.
         (&[(1, "off", "2"), (1, "on", "2")], &[]),
     ];
     for (changes, expected) in cases {
@@ -93,7 +94,7 @@ fn limits_that_limit_nothing_are_told() {
                    already, or have no operating point above it",
             ],
         ),
-        // CPUs of one clock.
+        // CPUs of one frequency domain.
         (
             &[
                 (1, "1", Administrator, 450_000),
@@ -104,7 +105,7 @@ fn limits_that_limit_nothing_are_told() {
                    already, or have no operating point above it",
             ],
         ),
-        // Two that limit, each for itself.
+        // Two sources, each with its own limit.
         (
             &[
                 (1, "1", Administrator, 450_000),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! The first tasks' `wakee_flips`: stated, or drawn from the measured tenths.
 
 use super::*;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Caches: what it costs a task to find its data where it runs.
+//! Caches: the cost for a task to bring its data to the CPU where it runs.
 
 use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
 use alight_machine::Machine;
 use alight_workload::program::Op;
 
-/// Lines of a working set of 64 KiB, four of which are on their way at a time.
+/// Lines of a working set of 64 KiB, divided by the four that are fetched at a time.
 const FETCHES: u64 = 1024 / 4;
 
 /// Four CPUs: 0 and 1 share a cache, 2 a node with them, 3 none.
@@ -33,7 +33,7 @@ fn cold(machine: &Machine, test: impl FnOnce(&mut Sim)) {
     begin(machine, &workload(&sleepers(3)), test);
 }
 
-/// Time that `task` waits for its data when it comes to run on `cpu`.
+/// Time that `task` waits for its data when it starts to run on `cpu`, ns.
 fn refill(sim: &mut Sim, cpu: usize, task: u32) -> u64 {
     let before = sim.tasks[task as usize].stall;
     sim.refill(cpu, task);
@@ -56,7 +56,7 @@ fn data_comes_from_where_the_task_ran() {
     }
 }
 
-/// What others bring into a private cache evicts what does not fit beside it.
+/// Data that other tasks bring into a private cache evict the part that does not fit beside them.
 #[test]
 fn others_evict_what_does_not_fit() {
     for (l2_kib, others, line_ns, because) in [
@@ -81,7 +81,7 @@ fn others_evict_what_does_not_fit() {
     }
 }
 
-/// No more is fetched than the private cache holds.
+/// A fetch is at most as large as the private cache.
 #[test]
 fn a_working_set_larger_than_the_cache_is_cut() {
     let mut small = with_distances();
@@ -91,7 +91,7 @@ fn a_working_set_larger_than_the_cache_is_cut() {
     });
 }
 
-/// Waiting for data is the task's time: it delays its work, and counts as run.
+/// The wait for data belongs to the task: it delays the task's work and counts as runtime.
 #[test]
 fn refills_delay_the_task() {
     let tasks = [task(0, &[Op::Run { ns: MS }, Op::Mark { mark: 0 }])];
@@ -103,7 +103,7 @@ fn refills_delay_the_task() {
     });
 }
 
-/// Work at half the clock takes twice the time, whatever it is made of.
+/// Work at half the frequency takes twice the time, whatever its kind.
 #[test]
 fn units_are_time_at_the_clock() {
     let mut machine = machine(1, 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Counters that restart during a run, and the run that stays the same.
 
 use crate::face::api::Outcome;
 use crate::face::changes::{Action, Change};
@@ -57,7 +58,7 @@ fn counts_start_anew_and_the_run_stays_the_same() {
         let found = metric(run, name);
         assert!((found - expected).abs() <= within, "{name}: {found}");
     };
-    // Of the whole run CPU 5 is busy for half, of its second half not at all.
+    // CPU 5 is busy in half of the whole run, and idle in its second half.
     near(&whole, "busy_capacity_1024_percent", 75.0, 1.0);
     near(&second, "busy_capacity_1024_percent", 50.0, 1.0);
     near(&whole, "runnable_per_cpu_big", 0.75, 0.01);
@@ -68,14 +69,14 @@ fn counts_start_anew_and_the_run_stays_the_same() {
     near(&second, "active_big_percent", 99.0, 1.0);
     near(&second, "moves_left_cluster_ms", 0.0, 10.0);
     near(&whole, "moves_on_biggest_percent", 50.0, 1.0);
-    // It went within 10 ms of that second.
+    // It moved within the first 10 ms of that second.
     near(&second, "moves_on_biggest_percent", 0.5, 0.5);
     let (all, half) = (metric(&whole, "energy_j"), metric(&second, "energy_j"));
     assert!(0.2 * all < half && half < 0.6 * all, "{half} J of {all} J");
 }
 
-/// Who has a pipe's mutex when it is preempted is drawn. The draw is numbered by what happened
-/// since the run began, whatever is counted.
+/// Whether a preempted task holds a pipe's mutex is drawn. The key of the draw counts from the
+/// start of the run, regardless of `--count-from`.
 #[test]
 fn a_window_that_only_counts_leaves_a_run_of_pipes() {
     let machine = Machine::load("sdm845").expect("built in");
@@ -99,9 +100,8 @@ fn a_window_that_only_counts_leaves_a_run_of_pipes() {
     }
 }
 
-/// Of the big CPUs one is busy all the time and the other for the first second. That one goes
-/// off after one and a half and comes back 400 ms later: what it was not there for is no time
-/// that it had.
+/// One big CPU is busy all the time, the other in the first second. The other goes offline after
+/// 1.5 s and comes back 400 ms later. The time offline does not count as its time.
 #[test]
 fn cpus_are_busy_for_a_part_of_the_time_that_they_are_online() {
     let at = |tenths: u64, action| Change {
@@ -111,7 +111,7 @@ fn cpus_are_busy_for_a_part_of_the_time_that_they_are_online() {
     let off = || at(15, Action::Offline([5].into_iter().collect()));
     let on = || at(19, Action::Online([5].into_iter().collect()));
     let from = |tenths| at(tenths, Action::CountAnew);
-    // When counts start anew while it is off, what was before is forgotten.
+    // If counters restart while it is offline, earlier offline time is dropped.
     for (changes, expected) in [
         (vec![off(), on()], 3.0 / 3.6),
         (vec![from(10), off(), on()], 1.0 / 1.6),

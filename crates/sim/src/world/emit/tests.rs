@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The stream of events: which tracepoints a wakeup passes, in their order.
+//! The event stream: the tracepoints of a wakeup, in their order.
 
 use crate::testbed::{MS, Record, begin, begin_recorded, machine, task, workload};
 use alight_workload::program::Op;
 
 const RUN: Op = Op::Run { ns: MS };
 
-/// Names of the tracepoints at and after `from`, counters left out.
+/// Names of the tracepoints at and after `from`, without counters.
 fn passed(record: &Record, from: u64) -> Vec<(usize, &'static str)> {
     let all = record.all.iter().filter(|event| event.0 >= from);
     all.map(|&(_, cpu, name)| (cpu, name))
@@ -14,7 +14,7 @@ fn passed(record: &Record, from: u64) -> Vec<(usize, &'static str)> {
         .collect()
 }
 
-/// Task 0, on CPU 0, wakes task 1, which slept on CPU 1 and finds it taken.
+/// Task 0 on CPU 0 wakes task 1, which slept on CPU 1 and finds that CPU busy.
 #[test]
 fn a_wakeup_on_another_cpu() {
     let mut record = Record::default();
@@ -38,7 +38,8 @@ fn a_wakeup_on_another_cpu() {
     assert_eq!(passed(&record, woken)[..6], expected);
 }
 
-/// A timer of 20 us wakes the task up: that takes 30 us, with the queue's clock read after 10, and the switch 8.
+/// A timer with a cost of 20 us wakes the task. The wakeup takes 30 us and reads the queue's clock
+/// after 10 us; the switch takes 8 us.
 #[test]
 fn when_a_cpu_gets_to_what_it_tells() {
     let mut costly = machine(1, 1);
@@ -98,7 +99,7 @@ fn the_life_of_a_task() {
     }
 }
 
-/// A nanosecond, a CPU, a task: each makes another hash.
+/// The hash changes with a nanosecond, a CPU, or a task.
 #[test]
 fn the_hash_is_of_all_that_happens() {
     let hash = |ns, cpu, first| {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Locks: who waits for whom.
+//! Locks: which holder waits for which.
 
 use super::Interval;
 
-/// Holders follow each other as they come; work is charged ahead of the clock,
-/// so who comes to it before the present holders did does not wait.
+/// Holders take the lock in their order. Work is charged ahead of the clock, so a holder that comes
+/// at an earlier time than the present holders does not wait.
 #[test]
 fn a_lock_is_first_come_first_served() {
     for (asked, waits, because) in [

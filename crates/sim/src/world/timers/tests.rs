@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Timers of a CPU: order of expiry.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Idle states of domains: the choice of the last CPU, latencies and energy.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -8,8 +9,8 @@ use alight_machine::Governor;
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;
 
-/// The eight CPUs of an SDM845 asleep at 100 ms but the last, which follows at 200 ms;
-/// `before` may change something in between. The state of the cluster from then on.
+/// Seven CPUs of an SDM845 sleep at 100 ms, the last at 200 ms; `before` runs in between. `after`
+/// sees the cluster's state from then on.
 fn last_of_eight_sleeps(base: &str, before: impl FnOnce(&mut Sim), after: impl FnOnce(&mut Sim)) {
     at_boot_of(base, "sdm845", Governor::Schedutil, |sim| {
         for cpu in 0..8 {
@@ -29,7 +30,7 @@ fn last_of_eight_sleeps(base: &str, before: impl FnOnce(&mut Sim), after: impl F
 const SLEEP: usize = 1;
 const DOMAIN_SLEEP: usize = 2;
 
-/// Is the domain asleep: does a CPU take 6562 us to come out, not 461?
+/// Is the domain asleep: does a CPU need 6562 us to wake up, not 461?
 fn domain_sleeps(sim: &mut Sim) -> bool {
     match wake(sim, 0, 300 * MS) - 300 * MS {
         6_562_000 => true,
@@ -50,17 +51,17 @@ fn the_last_cpu_takes_the_domain_down() {
                 let found = &sim.idle[cpu].residency[state];
                 (found.requested, found.reached)
             };
-            // In from 3263 us after the last one on.
+            // The domain is in the state from 3263 us after the last CPU on.
             assert_eq!(spent(0, DOMAIN_SLEEP), 100 * MS - 3263 * US);
             assert_eq!(spent(0, SLEEP), 100 * MS - 350 * US + 3263 * US);
-            // It is the last CPU that asks for the domain's state, and all are in it.
+            // The last CPU requests the domain's state, and all CPUs are in it.
             assert_eq!((stays(0, SLEEP), stays(0, DOMAIN_SLEEP)), ((1, 1), (0, 1)));
             assert_eq!((stays(7, SLEEP), stays(7, DOMAIN_SLEEP)), ((1, 0), (1, 1)));
         },
     );
 }
 
-/// 9987 us must pay off behind an entry of 3263 us.
+/// The sleep after an entry of 3263 us must last 9987 us.
 #[test]
 fn the_domain_stays_up_if_any_cpu_wakes_up_too_soon() {
     for (due, expected) in [(13_250, true), (13_249, false)] {
@@ -129,8 +130,8 @@ fn kernels_up_to_5_5_know_no_states_of_domains() {
 const L3_OFF: usize = 2; // 750 us, 2350 us, pays after 9144 us
 const COLLAPSE: usize = 3; // 2800 us, 4400 us, pays after 10150 us
 
-/// The eight CPUs of an SM8550 sleep at 100 ms, the last one's next timer is `due_us` later: the
-/// state of the domain, and how long CPU 0 takes to come out of it 5 ms later, us.
+/// The eight CPUs of an SM8550 sleep at 100 ms; the next timer of the last one is `due_us` later.
+/// Returns the state of the domain, and the time that CPU 0 needs to leave it 5 ms later, us.
 fn chosen_on_sm8550(base: &str, latency_limit_ns: u64, due_us: u64) -> (Option<usize>, u64) {
     let mut found = (None, 0);
     at_boot_of(base, "sm8550", Governor::Schedutil, |sim| {
@@ -237,7 +238,7 @@ fn cores_take_the_power_of_the_state_that_was_chosen() {
     );
 }
 
-/// What was chosen before does not stick: with another choice come other latencies and powers.
+/// An earlier choice has no effect: another choice has its own latencies and powers.
 #[test]
 fn each_choice_stands_for_itself() {
     at_boot_of("linux-7.2", "sm8550", Governor::Schedutil, |sim| {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! menu: correction factors and predictions.
 
 mod deepest;
 mod intervals;
@@ -67,8 +68,7 @@ fn period(residency_ns: u64) -> Period {
     }
 }
 
-/// A governor that has seen idle periods of `residency_ns` with a timer at
-/// `next_timer_ns` until it knew nothing else.
+/// A governor that has seen only idle periods of `residency_ns` with a timer at `next_timer_ns`.
 fn seasoned(states: &Table<State>, next_timer_ns: u64, residency_ns: u64) -> Menu {
     let mut menu = Menu::default();
     for _ in 0..50 {
@@ -211,7 +211,7 @@ fn the_correction_follows_the_share_of_the_timer() {
 #[test]
 fn it_learns_both_patterns_and_shares() {
     let arm = arm();
-    // Wakeups every 3 ms from elsewhere, the next own timer far away.
+    // Other wakeups every 3 ms, while the CPU's next timer is far away.
     let mut menu = seasoned(&arm, 900 * MS, 3 * MS);
     let choice = menu.select(&look(&arm, 900 * MS, 3500 * US), None);
     assert_eq!(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! menu of 3.8 to 3.10: patterns, its own timer, and the correction factors.
 
 use super::*;
 use crate::base::table::Table;
@@ -56,7 +57,7 @@ fn after(us: [u64; 8]) -> RepeatMenu {
     }
 }
 
-/// get_typical_interval(): longer ones are left out, down to six.
+/// get_typical_interval(): the longest are left out until six remain.
 #[test]
 fn a_pattern_is_what_six_of_eight_periods_agree_on() {
     for (what, us, expected) in [
@@ -96,8 +97,8 @@ fn a_pattern_is_what_six_of_eight_periods_agree_on() {
     }
 }
 
-/// menu_select(): what is predicted, and for which time the governor's own timer
-/// is set where that is too short for some state.
+/// menu_select(): the prediction, and the time of the governor's own timer if the prediction is too
+/// short for some state.
 #[test]
 fn a_shallow_state_is_looked_at_again() {
     const NONE: [u64; 8] = [100, 20_000, 300, 40_000, 900, 60_000, 2000, 80_000];
@@ -141,8 +142,8 @@ fn a_shallow_state_is_looked_at_again() {
     }
 }
 
-/// menu_hrtimer_notify(): after the timer of the general case, what was learnt of
-/// this order of magnitude is forgotten.
+/// menu_hrtimer_notify(): after the timer of the general case, the correction factor of this order
+/// of magnitude is reset.
 #[test]
 fn a_prediction_that_was_far_too_short_is_forgotten() {
     let arm = arm();
@@ -157,14 +158,14 @@ fn a_prediction_that_was_far_too_short_is_forgotten() {
         let mut menu = after([100, 20_000, 300, 40_000, 900, 60_000, 2000, 80_000]);
         menu.correction_factor[4] = UNITY / 100;
         let choice = menu.select(&look(&arm, 50 * MS));
-        // 494 us are predicted.
+        // The prediction is 494 us.
         let expected = (0, Some(2 * (494 + 60) * US));
         assert_eq!((choice.state, menu.alarm_ns()), expected, "{what}");
         menu.reflect(end);
         assert_eq!(menu.correction_factor[4], factor, "{what}");
         assert_eq!(menu.alarm_ns(), None, "{what}");
     }
-    // That of a pattern says nothing about timers.
+    // The timer of a pattern does not reset it.
     let mut menu = after([300; 8]);
     menu.select(&look(&arm, 9 * MS));
     menu.correction_factor[3] = 99;
@@ -172,8 +173,8 @@ fn a_prediction_that_was_far_too_short_is_forgotten() {
     assert_eq!(menu.correction_factor[3], 99);
 }
 
-/// menu_update(): the exit is taken off what corrects the timer, not off what is
-/// remembered as a pattern.
+/// menu_update(): the exit latency is subtracted for the correction factor, but not for the
+/// remembered periods.
 #[test]
 fn periods_are_remembered_with_their_exits() {
     let arm = arm();
@@ -184,7 +185,7 @@ fn periods_are_remembered_with_their_exits() {
     assert_eq!(menu.intervals[0], 5600);
     // Half of the 8 ms went by.
     assert_eq!(menu.correction_factor[3], UNITY * 7 / 8 + RESOLUTION / 2);
-    // Longer than 50 ms is as good as all.
+    // More than 50 ms counts as the whole time.
     menu.select(&look(&arm, 900 * MS));
     menu.reflect(period(70 * MS));
     menu.select(&look(&arm, 900 * MS));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Idle states of a core type: the states without and with the cluster or the domain.
 
 use super::*;
 

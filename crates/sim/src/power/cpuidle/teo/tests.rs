@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! teo in all its forms.
 
 use super::*;
 use crate::base::table::Table;
@@ -40,7 +41,7 @@ fn state(wakeup_us: u64, residency_us: u64) -> IdleState {
     }
 }
 
-/// WFI, core sleep, cluster sleep: which pay off from 1 us, 2 ms and 5 ms on.
+/// WFI, core sleep, cluster sleep, with target residencies of 1 us, 2 ms and 5 ms.
 fn arm() -> Table<State> {
     states(&[state(1, 1), state(1500, 2000), state(1600, 5000)])
 }
@@ -86,8 +87,8 @@ fn seasoned(form: TeoForm, states: &Table<State>, next_timer_ns: u64, ns: u64) -
     teo
 }
 
-/// Idle for as long as the timer says, or woken before by something else: what
-/// every form of the governor is for.
+/// The purpose of every form: to distinguish idle periods until the timer from periods that
+/// something else ends.
 #[test]
 fn timers_are_trusted_until_something_else_comes_before() {
     let arm = arm();
@@ -110,13 +111,13 @@ fn timers_are_trusted_until_something_else_comes_before() {
         ),
     ] {
         for form in FORMS {
-            // 6.18 counts what comes behind a tick's time, not within.
+            // 6.18 counts wakeups after at least a tick, not within it.
             let short_periods = form == TeoForm::TimerIfDeep(Beside::ShortPeriods);
             let expected = match short_periods && (timer, woken) == (20 * MS, 3 * MS) {
                 true => (1, true),
                 false => expected,
             };
-            // What was spent on the way out counts half only.
+            // Only half of the exit latency counts.
             let woken = if timer == woken {
                 woken + 800 * US
             } else {
@@ -133,8 +134,8 @@ fn timers_are_trusted_until_something_else_comes_before() {
     }
 }
 
-/// Nobody would correct a wrong choice once the tick has stopped: shallow states
-/// are for timers that are near.
+/// Nothing would correct a wrong choice with the tick stopped: shallow states are only for near
+/// timers.
 #[test]
 fn without_a_tick_a_pattern_of_short_periods_is_not_trusted() {
     let arm = arm();
@@ -177,8 +178,7 @@ fn without_a_tick_a_near_timer_is_net_enough_from_7_1_on() {
     }
 }
 
-/// A state that wakes up too late is not taken; up to 5.13 it is the first such
-/// one that is.
+/// A state that wakes up too late is not taken. Up to 5.13 the first such state is taken.
 #[test]
 fn a_latency_limit_is_kept_from_5_14_on() {
     let arm = arm();
@@ -205,8 +205,8 @@ fn a_latency_limit_is_kept_from_5_14_on() {
     }
 }
 
-/// teo_update() of 5.4: the timer's state has a hit or a miss, and only where it
-/// was a miss the state that would have been right has an early hit.
+/// teo_update() of 5.4: the timer's state gets a hit or a miss. Only with a miss does the state
+/// that would have been right get an early hit.
 #[test]
 fn early_hits_are_those_of_the_state_that_would_have_been_right() {
     let arm = arm();
@@ -229,8 +229,8 @@ fn early_hits_are_those_of_the_state_that_would_have_been_right() {
     assert_eq!(teo.intervals[..4], [u64::MAX, u64::MAX, 2200, u64::MAX]);
 }
 
-/// teo_update() of 6.1: everything decays by an eighth; five of nine recent
-/// wakeups make the governor change its mind before the sums do.
+/// teo_update() of 6.1: all metrics decay by an eighth. Five of nine recent wakeups change the
+/// choice before the sums do.
 #[test]
 fn nine_recent_wakeups_are_remembered() {
     let arm = arm();
@@ -247,7 +247,7 @@ fn nine_recent_wakeups_are_remembered() {
     for _ in 0..6 {
         chosen.push(wake(&mut teo, 300 * US).0);
     }
-    // Each is known one wakeup later.
+    // Each wakeup is booked one wakeup later.
     assert_eq!(chosen, [2, 2, 2, 2, 2, 0], "the fifth makes the majority");
     assert_eq!(teo.bins[0].recent, 5);
     for _ in 0..9 {
@@ -259,8 +259,8 @@ fn nine_recent_wakeups_are_remembered() {
     assert_eq!(teo.total, sum);
 }
 
-/// teo_select() of 6.5: a CPU of which more than a 64th is in use will be woken
-/// soon; it does not poll for that.
+/// teo_select() of 6.5: a CPU that is utilized by more than a 64th is expected to wake soon, but it
+/// does not poll.
 #[test]
 fn a_utilized_cpu_rests_one_state_above() {
     let (arm, x86) = (arm(), x86());
@@ -308,7 +308,7 @@ fn a_utilized_cpu_rests_one_state_above() {
             );
         }
     }
-    // A stopped tick: only if the state above is deep enough to be left in.
+    // With the tick stopped: only if the shallower state is deep enough to stay in.
     let mut teo = seasoned(TeoForm::Recent { util_aware: true }, &arm, 20 * MS, 21 * MS);
     let stopped = Outlook {
         tick_stopped: true,
@@ -317,8 +317,8 @@ fn a_utilized_cpu_rests_one_state_above() {
     assert_eq!(teo.select(&stopped, true).state, 2);
 }
 
-/// teo_update() of 7.2: a tick that finds nothing to do tells that it had better
-/// stop, however many intercepts there were.
+/// teo_update() of 7.2: ticks that find nothing to do show that the tick should stop, regardless of
+/// the number of intercepts.
 #[test]
 fn ticks_that_dominate_stop_the_tick() {
     let arm = arm();
@@ -346,8 +346,8 @@ fn ticks_that_dominate_stop_the_tick() {
     assert_eq!(ticks, 8 + 4);
 }
 
-/// teo_select() of 7.2: of a CPU that is mostly woken within 15 us the timer is not
-/// asked for; such a wakeup counts as an intercept.
+/// teo_select() of 7.2: the timer is not looked up on a CPU that is mostly woken within 15 us; such
+/// a wakeup counts as an intercept.
 #[test]
 fn moments_need_no_timer() {
     let arm = arm();

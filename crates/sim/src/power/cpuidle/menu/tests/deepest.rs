@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which state is chosen for a period of some length.
+//! The chosen state by the predicted length of the idle period.
 
 use super::*;
 
@@ -173,9 +173,9 @@ fn no_choice_without_time_latency_or_a_second_state() {
     }
 }
 
-/// Real tables have a deeper state that is quicker to leave than the one before it. `menu_select`
-/// (6.5) goes through the states by index and stops at the first that does not suit: what lies
-/// behind it is not looked at, though it may suit.
+/// Some real tables have a deeper state that is quicker to leave than the one before it.
+/// `menu_select` (6.5) tests the states by index and stops at the first that does not fit. Later
+/// states are not tested, even if they would fit.
 #[test]
 fn states_are_taken_in_the_order_of_the_kernel_whatever_their_latencies_are() {
     let (wfi, c5, c6) = (state(1, 1), state(8800, 8800), state(8500, 8500));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which of the last periods are typical.
+//! The typical length of the last idle periods.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The typical one of `intervals`, once `earlier` ones are forgotten.
+/// The typical length of `intervals` after `earlier` ones are forgotten.
 fn typical_interval(earlier: &[u32], intervals: &[u32; 8], predicted_us: u32) -> u32 {
     let mut all = Intervals::default();
     for &us in earlier.iter().chain(intervals) {
@@ -66,7 +66,7 @@ fn a_typical_interval_is_one_that_most_periods_had() {
 }
 
 proptest! {
-    /// The variance in one pass is the textbook's, whatever the intervals.
+    /// The variance in one pass equals the textbook's for any intervals.
     #[test]
     fn a_typical_interval_agrees_with_the_textbook(
         intervals in prop::array::uniform8(prop_oneof![
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// [`Intervals::typical`] as its description has it, step by step.
+/// [`Intervals::typical`] step by step, by its description.
 fn textbook(intervals: &[u32; 8], predicted_us: u32) -> u32 {
     let mut kept: Vec<u128> = intervals.iter().map(|&us| u128::from(us)).collect();
     loop {

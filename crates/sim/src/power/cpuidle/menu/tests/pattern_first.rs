@@ -22,8 +22,8 @@ fn after(periods: [u32; 8]) -> Menu {
     menu
 }
 
-/// get_typical_interval(): up to 6.14 only the longest are left out; then what remains may be one
-/// period, or two that look alike.
+/// get_typical_interval(): up to 6.14 only the longest are left out. The rest may be one period, or
+/// two that are alike.
 #[test]
 fn which_periods_are_left_out() {
     for (what, intervals, longest, both) in [
@@ -80,9 +80,9 @@ fn which_periods_are_left_out() {
     }
 }
 
-/// Below 15 us the timer does not matter, and what is not asked for is not learnt from. With the tick
-/// stopped 6.6 does not ask either, and takes the deepest state for that; later kernels ask, and
-/// from 7.1 on a timer within two ticks is net enough.
+/// Below 15 us the timer does not matter. If it is not looked up, its correction is not updated.
+/// With the tick stopped 6.6 does not look it up either, and takes the deepest state for that.
+/// Later kernels look it up, and from 7.1 on a timer within two ticks is near enough.
 #[test]
 fn a_pattern_of_moments_needs_no_timer() {
     let arm = arm();
@@ -120,8 +120,8 @@ fn a_pattern_of_moments_needs_no_timer() {
     }
 }
 
-/// menu_select(): polling gives way to the first real state in 6.6; later to one that pays
-/// off within 15 us only.
+/// menu_select(): in 6.6 the first real state replaces polling; later only one with a target
+/// residency below 15 us does.
 #[test]
 fn polling_gives_way_to_a_quick_state() {
     let state = |wakeup_us, residency_us, polling| IdleState {
@@ -153,8 +153,8 @@ fn polling_gives_way_to_a_quick_state() {
     }
 }
 
-/// `interactivity_req` of 6.6: while the tick goes on, no state whose wakeup takes longer than the
-/// CPU is expected to be idle.
+/// `interactivity_req` of 6.6: while the tick goes on, no state is chosen whose wakeup takes longer
+/// than the predicted idle time.
 #[test]
 fn the_prediction_limits_the_latency_up_to_6_13() {
     let slow = states(&[state(1, 1), state(3000, 2000)]);

@@ -13,8 +13,8 @@ fn memory(beside: Beside, states: &Table<State>, timer: u64, ns: u64) -> TimerIf
     }
 }
 
-/// teo_select(): whether the timer is asked for where the metrics lead to a shallow state. What is
-/// not asked for is taken for one that never comes, so that the wakeup is an intercept.
+/// teo_select(): whether the timer is looked up if the metrics lead to a shallow state. If it is
+/// not, it counts as one that never comes, so the wakeup is an intercept.
 #[test]
 fn when_the_timer_is_left_alone() {
     let (arm, x86) = (arm(), x86());
@@ -49,8 +49,8 @@ fn when_the_timer_is_left_alone() {
     assert_eq!(teo.sleep_length_ns, NO_TIMER, "6.18: below 7.5 us");
 }
 
-/// teo_update() of 6.6 and 6.12: where no state needs a tick's time, hits behind that are a bin of
-/// their own. 6.18 has none, and a total that decays by itself.
+/// teo_update() of 6.6 and 6.12: if no target residency reaches a tick, hits after at least a tick
+/// have their own bin. 6.18 has no such bin, and its total decays by itself.
 #[test]
 fn hits_behind_a_tick_are_counted_apart() {
     let x86 = x86();
@@ -64,15 +64,15 @@ fn hits_behind_a_tick_are_counted_apart() {
             let (state, _) = teo.select(&look(&x86, 40 * MS), false);
             teo.last = Some(period(state, ns));
         }
-        // The second is not known yet.
+        // The second wakeup is not booked yet.
         assert_eq!(teo.tick_hits, tick_hits, "{beside:?}");
         assert_eq!(teo.bins[2].hits, deepest, "{beside:?}");
         assert_eq!(teo.total, 1024, "{beside:?}");
     }
 }
 
-/// teo_select(): many wakeups within a tick keep it, though the state is a deep one; 6.18 counts
-/// those behind a tick's time instead.
+/// teo_select(): many wakeups within a tick keep the tick, even with a deep state. 6.18 counts
+/// wakeups after at least a tick instead.
 #[test]
 fn intercepts_keep_the_tick() {
     let x86 = x86();
@@ -93,8 +93,8 @@ fn intercepts_keep_the_tick() {
     }
 }
 
-/// Nine recent wakeups: of 6.6 only. A hit behind a tick does not take its place among them, so that
-/// what was there is taken off twice.
+/// Nine recent wakeups, only in 6.6. A hit after at least a tick does not use its slot, so the old
+/// entry is subtracted twice.
 #[test]
 fn recent_intercepts_are_taken_off_twice_behind_a_tick() {
     let x86 = x86();
@@ -104,7 +104,7 @@ fn recent_intercepts_are_taken_off_twice_behind_a_tick() {
         teo.last = Some(period(state, ns));
         teo.bins[1].recent as i32
     };
-    // An intercept of C1, then hits behind a tick.
+    // An intercept of C1, then hits after at least a tick.
     wake(60 * US, 40 * MS);
     let seen: Vec<i32> = (0..19).map(|_| wake(50 * MS, 40 * MS)).collect();
     assert_eq!(seen[..9], [1; 9]);
@@ -112,7 +112,7 @@ fn recent_intercepts_are_taken_off_twice_behind_a_tick() {
     assert_eq!(seen[18], -1, "and the next but eight once more");
 }
 
-/// teo_cpu_is_utilized() went with 6.9: an idle state less in 6.6.
+/// teo_cpu_is_utilized() was removed in 6.9: 6.6 takes one idle state less.
 #[test]
 fn only_6_6_looks_at_utilization() {
     let arm = arm();

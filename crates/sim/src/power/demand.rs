@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The performance that schedutil wants of a CPU.
 //!
-//! The fair class counts with its utilization or, if larger, with the estimate of its runnable
-//! tasks; from 6.5 on also with the time that tasks waited (`runnable_avg`). The utilization of the
-//! other classes is added, and a quarter as headroom:
+//! The fair class counts with the largest of its utilization, the estimate of its runnable tasks
+//! (`util_est`) and, from 6.5 on, the time that tasks waited (`runnable_avg`). The utilization of
+//! the other classes is added, and a quarter as headroom:
 //!
 //! - up to 6.7 clamps apply to fair and real-time tasks, deadlines add their bandwidth, and the
 //!   quarter is added to the sum, clamps included;

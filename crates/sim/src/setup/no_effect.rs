@@ -52,8 +52,8 @@ struct Found {
 }
 
 impl Found {
-    /// Applies the change; returns the reason if it has no effect on some CPU, or for a limit on
-    /// all.
+    /// Applies the change. Returns the reason if some of its CPUs are in that state already, or if
+    /// a limit changes nothing on any of its CPUs.
     fn does_nothing(&mut self, change: &Change, machine: &Machine) -> Option<String> {
         let at = time(change.at_ns);
         match &change.action {

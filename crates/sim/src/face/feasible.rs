@@ -24,6 +24,7 @@ pub fn about(ns: u64) -> String {
 }
 
 /// Can all of `changes` be done on `machine`, in a run that ends at `end_ns` (`None`: not known)?
+///
 /// # Errors
 /// The first change that is impossible: no such CPU, no CPU left online, a limit below all
 /// operating points, or a time at or after the end of the run.

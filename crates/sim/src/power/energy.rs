@@ -5,6 +5,7 @@
 //! and the state's power in the state. The shared part of a cluster takes its busy power while any
 //! of its cores is active, its off power in the cluster state, else its idle power. SMT siblings
 //! are one core: it is busy while one of them is, and the shallowest of their states counts.
+//!
 //! Energy is counted in uW * ns = 1e-15 J, in 128 bits.
 
 use crate::base::queue::NEVER;

@@ -24,7 +24,7 @@ pub(crate) struct Queues<'a> {
     classes: Classes,
     eevdf: Eevdf,
     groups: Groups,
-    /// Which caches processes prefer, and what is queued where they do.
+    /// Cache preferences of processes, and queued tasks counted by preference.
     pub cache_aware: CacheAware,
     /// The queues keep the load signals of 2013, for the feature pack.
     signals_2013: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Queues<'a> {
 stands_on!(Queues on Power: power);
 
 impl<'a> Queues<'a> {
-    /// Queues on which nothing is.
+    /// Empty queues.
     pub fn new(power: Power<'a>, classes: Classes, groups: Groups) -> Self {
         let (nr_cpus, entities) = (power.cpus.len(), power.tasks.len());
         let eevdf = match power.tunables.order {
@@ -73,7 +73,7 @@ impl<'a> Queues<'a> {
         self.groups.used
     }
 
-    /// The queues keep the pair of load signals of 2013, or do not.
+    /// Turns the pair of load signals of 2013 on or off.
     pub fn keep_signals_2013(&mut self, keep: bool) {
         self.signals_2013 = keep;
     }

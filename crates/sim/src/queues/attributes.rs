@@ -9,7 +9,7 @@ use crate::world::World;
 use alight_policy::rq;
 
 impl World<'_> {
-    /// The nice value of a real-time task: it counts when that is a fair one again.
+    /// Sets the nice value of a real-time task; it counts once the task is a fair one again.
     pub fn set_nice(&mut self, task: usize, nice: Option<i8>) {
         let t = &mut self.tasks[task];
         t.nice = nice.unwrap_or(t.nice);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The threads of a process are drawn to one last-level cache (SCHED_CACHE, 7.2;
-//! rules read in 7.2.13).
+//! Cache-aware scheduling gathers the threads of a process in one last-level cache (SCHED_CACHE,
+//! 7.2; rules read in 7.2.13). This file keeps the preferences; `balance::cache_aware` acts on
+//! them.
 //!
-//! A process prefers the cache in which it ran most lately, by halves of every epoch
-//! (`task_cache_work`), as long as few enough of its threads run at a time. Balancing between caches
-//! then moves its threads there, one by one, and leaves them there, while that cache has room
-//! (`can_migrate_llc`). Wakeups do not look at it.
+//! A process prefers the cache in which it ran most lately; the times are halved every epoch
+//! (`task_cache_work`). It prefers no cache while too many of its threads run at a time.
+//! Balancing between caches moves its threads to that cache, one by one, and leaves them there,
+//! while the cache has room (`can_migrate_llc`). Wakeups ignore the preference.
 //!
 //! Not modelled: the size of a process's memory (`exceed_llc_capacity`) and its preferred node,
-//! which NUMA balancing alone knows.
+//! which only NUMA balancing knows.
 
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
@@ -17,9 +18,9 @@ use crate::world::util::fits;
 use alight_policy::abi::{NONE as NO_DOMAIN, task_flag};
 use std::collections::BTreeMap;
 
-/// `EPOCH_LLC_AFFINITY_TIMEOUT`: epochs after which a process that was not looked at prefers nothing.
+/// `EPOCH_LLC_AFFINITY_TIMEOUT`: epochs without a scan after which a process prefers no cache.
 const AFFINITY_EPOCHS: u64 = 5;
-/// `NICE_0_LOAD` of 64-bit kernels, the whole of a CPU's time.
+/// `NICE_0_LOAD` of 64-bit kernels: all of a CPU's time.
 const WHOLE: u64 = 1 << 20;
 
 /// A process of several threads (`struct sched_cache_group`).
@@ -27,19 +28,19 @@ const WHOLE: u64 = 1 << 20;
 struct Process {
     /// Threads alive.
     threads: u32,
-    /// The CPU in whose cache it is to run, or [`NONE`].
+    /// The CPU whose cache the process prefers, or [`NONE`].
     cpu: u32,
-    /// When a tick last asked for a look at it, an epoch.
+    /// The epoch in which a tick last asked for a scan.
     epoch: u64,
     /// Jiffies.
     next_scan: u64,
-    /// Of its threads, how many run at a time.
+    /// Average number of its threads that run at a time.
     nr_running_avg: u64,
-    /// On each CPU.
+    /// Time run on each CPU.
     ran: Vec<Ran>,
 }
 
-/// Time run, half of which every epoch takes.
+/// Time run, halved every epoch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ran {
     ns: u64,
@@ -54,7 +55,7 @@ impl Ran {
     }
 }
 
-/// A CPU's epochs and what it ran of them.
+/// The epochs of a CPU, and the time that it ran in them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Epochs {
     ran: Ran,
@@ -62,7 +63,7 @@ struct Epochs {
     next: u64,
 }
 
-/// What a task wants.
+/// The cache preference of a task.
 #[derive(Debug, Clone, Copy)]
 struct Wish {
     /// Index of its process, [`NONE`] if that has one thread.
@@ -73,24 +74,25 @@ struct Wish {
     granted: bool,
 }
 
-/// What is kept for all of it.
+/// The preferences of all processes and tasks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CacheAware {
-    /// The kernel does it, and the machine has several caches.
+    /// The kernel has the feature, and the machine has several caches.
     pub used: bool,
     /// Length of an epoch, jiffies.
     period: u64,
     /// Threads of a core.
     smt: u32,
-    /// Of each CPU, the number of its cache.
+    /// The cache number of each CPU.
     llcs: Vec<u32>,
     nr_llcs: usize,
     processes: Vec<Process>,
     wishes: Vec<Wish>,
     epochs: Vec<Epochs>,
-    /// Of each CPU and cache, queued tasks that prefer the cache (`sd->llc_counts`).
+    /// For each CPU and cache: tasks queued on the CPU that prefer the cache (`sd->llc_counts`).
     wanted: Vec<u32>,
-    /// Of each cache, those that are queued elsewhere: mostly none, and nobody need look for them.
+    /// For each cache: tasks that prefer it and are queued elsewhere. Balancing skips the search
+    /// for them while this is 0, as it mostly is.
     strays: Vec<u32>,
 }
 
@@ -121,7 +123,7 @@ impl CacheAware {
         self.wishes[task as usize].granted
     }
 
-    /// The CPU in whose cache the process of `task` is to run, or [`NONE`].
+    /// The CPU whose cache the process of `task` prefers, or [`NONE`].
     pub fn home_of(&self, task: u32) -> u32 {
         let process = self.wishes[task as usize].process;
         (self.processes.get(process as usize)).map_or(NONE, |process| process.cpu)
@@ -144,7 +146,7 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// The topology is complete, no task has started.
+    /// Called once, when the topology is complete and before any task starts.
     pub fn cache_aware_init(&mut self) {
         let one_cache = |cpu: usize| {
             let place = &self.core.places[cpu];
@@ -186,7 +188,7 @@ impl Queues<'_> {
             NO_DOMAIN => 1,
             core => self.core.domains[core as usize].weight,
         };
-        // Of all CPUs: one that goes off keeps its number.
+        // All CPUs have a number: one that goes offline keeps it.
         let llcs = (0..nr).map(|cpu| self.core.places[cpu].llc).collect();
         let nr_llcs = self.core.llcs.len();
         let hz = 1_000_000_000 / self.tunables.tick;
@@ -255,7 +257,7 @@ impl Queues<'_> {
         epochs.ran.epoch
     }
 
-    /// A process with too many threads that run at a time prefers nothing (`invalid_llc_nr`).
+    /// A process with too many threads that run at a time prefers no cache (`invalid_llc_nr`).
     fn forget_if_crowded(&mut self, process: u32, cpu: usize) -> bool {
         let p = &self.cache_aware.processes[process as usize];
         let running = u32::try_from(p.nr_running_avg).unwrap_or(u32::MAX);
@@ -294,8 +296,8 @@ impl Queues<'_> {
         }
     }
 
-    /// A tick found `task` running: once in an epoch that is reason to look where its process
-    /// runs (`task_tick_cache`, `task_cache_work`).
+    /// A tick found `task` running: once an epoch it scans where the task's process runs
+    /// (`task_tick_cache`, `task_cache_work`).
     pub fn cache_aware_tick(&mut self, cpu: usize, task: u32) {
         let now = self.jiffies();
         let period = self.cache_aware.period;
@@ -353,7 +355,7 @@ impl Queues<'_> {
                 at_home = sum;
             }
         }
-        // The kernel reads what other CPUs keep, as balancing does.
+        // The scan reads the data of other CPUs and costs what balancing costs per CPU.
         let newidle_cpu = looked * self.costs(cpu).newidle_cpu;
         self.charge(cpu, newidle_cpu);
         // `update_avg_scale`
@@ -375,10 +377,10 @@ impl Queues<'_> {
         WHOLE * ran.ns / (all.epochs[cpu].ran.ns + 1)
     }
 
-    /// Do the counts of who prefers what agree with the queues?
+    /// Checks the counts of preferences against the queues.
     ///
     /// # Errors
-    /// What differs.
+    /// Names the count that differs.
     pub fn cache_aware_check(&self) -> Result<(), String> {
         let nr_llcs = self.cache_aware.nr_llcs;
         let mut strays = vec![0; nr_llcs];

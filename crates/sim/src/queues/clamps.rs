@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Clamps that tasks ask for, within the limits of their group and of the system, and while they are queued.
+//! Utilization clamps that tasks ask for: their limits by group and system, and their effect
+//! on the queue.
 
 use crate::kernel::Clamps;
 use crate::power::uclamp_sum::add_up;
@@ -11,9 +12,9 @@ use alight_workload::program::Attributes;
 use alight_workload::program::Workload;
 
 impl Queues<'_> {
-    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
-    /// is what it will be when they begin. Up to 5.8 all tasks are counted
-    /// always, which shows only if one of `workloads` ever clamps.
+    /// Sets `sched_uclamp_used` as it will be when the tasks begin: their first clamps count from
+    /// the start. Up to 5.8 all tasks are always counted, which is visible only if one of
+    /// `workloads` ever clamps.
     pub fn uclamp_init(&mut self, workloads: &[Workload]) {
         for task in 0..self.uclamp_limited() {
             self.uclamp_limit(task as u32);
@@ -73,10 +74,10 @@ impl Queues<'_> {
         }
     }
 
-    /// Are the sums those of the tasks on the queues?
+    /// Checks the clamped sums of the queues against their tasks.
     ///
     /// # Errors
-    /// What differs.
+    /// Names the sum that differs.
     pub fn clamped_check(&self) -> Result<(), String> {
         let params = &self.core.params;
         if !add_up(params) {
@@ -103,7 +104,7 @@ impl Queues<'_> {
         }
         for (cpu, (sum, clamped, estimates)) in sums.into_iter().enumerate() {
             let view = &self.core.cpus[cpu];
-            // Where plain estimates are lost, clamped ones are lost with them.
+            // A queue that has lost plain estimates has lost the clamped ones with them.
             let all_there = u64::from(view.util_est_enqueued) == estimates;
             let lost = all_there && u64::from(view.util_est_uclamp) != clamped;
             if i64::from(view.cfs.uclamp) != sum || lost {

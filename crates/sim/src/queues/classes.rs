@@ -2,22 +2,22 @@
 //! The classes that go before the fair one: SCHED_DEADLINE, and below it the
 //! real-time class, SCHED_FIFO and SCHED_RR.
 //!
-//! Rules of kernel/sched/deadline.c, rt.c and cpupri.c; the function behind each
-//! rule is named at it, what differs between kernels is in [`crate::kernel`]. From
-//! outside both look like one: names end in `_rt`, and tasks of SCHED_DEADLINE are
-//! those of the highest priority. A file a mechanism:
+//! The rules are those of kernel/sched/deadline.c, rt.c and cpupri.c. Comments name the kernel's
+//! function in parentheses; differences between kernels are in [`crate::kernel`]. Callers see
+//! both classes as one: names end in `_rt`, and tasks of SCHED_DEADLINE have the highest
+//! priority. Each mechanism has a file:
 //!
-//! - this one: who belongs to the classes, and a task that changes its class;
+//! - this one: the tasks of the classes, and a task that changes its class;
 //! - `dl`: SCHED_DEADLINE: deadlines, budgets, bandwidth in use;
 //! - `dl_placement`: its tasks on CPUs, and admission;
-//! - `server`: the fair server, by which fair tasks are not forgotten;
-//! - `rt`: the queue of a CPU: order, slices, who preempts whom;
-//! - `placement`: where a task wakes, and tasks that are pushed and pulled so
-//!   that the machine runs those of the highest priorities;
+//! - `server`: the fair server, which keeps fair tasks from starving;
+//! - `rt`: the queue of a CPU: order, slices, preemption;
+//! - `placement`: where a task wakes, and the push and pull of tasks so that the machine runs
+//!   those of the highest priorities;
 //! - `bandwidth`: how long the class may run (`sched_rt_runtime_us`);
-//! - `signals`: time that the class takes, and what it leaves to fair tasks.
+//! - `signals`: the time that the class takes, and the capacity left to fair tasks.
 //!
-//! A run without such tasks asks [`Classes::used`] and pays for nothing else.
+//! A run without such tasks only tests [`Classes::used`].
 
 mod bandwidth;
 mod dl;
@@ -53,7 +53,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// What a task with `attributes` belongs to.
+    /// The class of a task with `attributes`.
     pub fn of(attributes: &Attributes) -> Class {
         match (attributes.deadline, attributes.realtime) {
             (Some(params), _) => Class::Deadline(params),
@@ -75,7 +75,7 @@ impl Class {
     }
 }
 
-/// A task, as the class keeps it.
+/// The state of a task that only these classes need.
 #[derive(Debug, Clone, Copy)]
 struct RtTask {
     /// SCHED_RR.
@@ -84,10 +84,10 @@ struct RtTask {
     clamp_min: Option<u32>,
     /// Ticks left of its slice (`rt.time_slice`).
     slice: u32,
-    /// When it last stopped running and stayed queued, as a number that grows:
-    /// order of those of one priority that may be pushed (`pushable_tasks`).
+    /// A number that grows, taken when the task is queued or stops running. It orders the tasks
+    /// of one priority that may be pushed (`pushable_tasks`).
     turn: u64,
-    /// Time of its fair signals while it is not in that class.
+    /// `last_update_time` of its fair signals while it is not in the fair class.
     pelt_last: u64,
 }
 
@@ -96,8 +96,8 @@ struct RtTask {
 pub(crate) enum Servers {
     /// The kernel has none.
     None,
-    /// Where other classes take the time that fair tasks need: else nobody is served, and
-    /// nothing but schedutil looks at their bandwidth.
+    /// In runs with tasks of other classes. Without such tasks a server never has to run, and
+    /// only schedutil reads its bandwidth.
     BesideOthers,
     /// In every run: it is part of the demand for frequency.
     Always,
@@ -108,24 +108,26 @@ pub(crate) fn default_clamp(realtime: bool) -> u32 {
     if realtime { 1024 } else { 0 }
 }
 
-/// The class in a run.
+/// The state of these classes in a run.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    /// Some task may be in the class: else nothing here but servers is looked at.
+    /// Some task may be in one of the classes. If not, only the servers are used here, and with
+    /// old kernels the average of interrupt time in `cpus`.
     pub used: bool,
-    /// Fair servers count: they can serve somebody, or are part of the demand for frequency.
+    /// Fair servers are simulated: a task may need them, or they are part of the demand for
+    /// frequency.
     pub served: bool,
     tasks: Table<RtTask>,
     cpus: Table<rt::RtQueue>,
-    /// Some task may be of SCHED_DEADLINE: else nothing of it is looked at.
+    /// Some task may be of SCHED_DEADLINE. If not, the `dl` fields are not used.
     dl_used: bool,
     dl_tasks: Box<[dl::DlTask]>,
     dl: Box<[dl::DlQueue]>,
-    /// CPUs with a task of it that may run.
+    /// CPUs with a runnable SCHED_DEADLINE task.
     dl_busy: Mask,
-    /// Bandwidth of all its tasks.
+    /// Bandwidth of all SCHED_DEADLINE tasks.
     total_bw: u64,
-    /// Of each CPU, where the kernel has them.
+    /// The server of each CPU, if the kernel has servers.
     servers: Table<server::Server>,
     /// Why the run cannot go on.
     pub refusal: Option<String>,
@@ -141,8 +143,8 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// For tasks with these attributes of their own; `later`: what they may change to;
-    /// `irq_time`: time in interrupts counts, with old kernels as that of the class.
+    /// For tasks that begin with the attributes `own` and may change to those of `later`.
+    /// `irq_time`: interrupt time is counted; old kernels count it as time of the class.
     pub fn new(
         own: &[Attributes],
         later: &[Attributes],
@@ -198,19 +200,19 @@ impl Classes {
         }
     }
 
-    /// Time that real-time tasks may have.
+    /// Sets the time that real-time tasks may run.
     pub fn limit_rt(&mut self, limit: RtLimit, rule: Throttle) {
         self.bandwidth = bandwidth::Bandwidth::new(limit, rule);
         let runtime = self.bandwidth.runtime();
         (self.cpus.iter_mut()).for_each(|queue| queue.runtime = runtime);
     }
 
-    /// Timers of its own that the class needs.
+    /// Number of timers that the classes need, beside the tasks' own.
     pub fn timers(&self) -> usize {
         self.server_timers() + 2 * self.servers.len()
     }
 
-    /// Those of them that come before the servers'.
+    /// Number of these timers that precede the servers'.
     fn server_timers(&self) -> usize {
         usize::from(self.used) + 2 * self.dl_tasks.len()
     }
@@ -224,13 +226,13 @@ impl Queues<'_> {
         }
     }
 
-    /// The run cannot go on.
+    /// Ends the run; `why` is the reason.
     pub fn refuse(&mut self, why: String) {
         self.classes.refusal.get_or_insert(why);
         self.end_now();
     }
 
-    /// Are there tasks of `prio` on `cpu`, or are there none any more?
+    /// Records whether `cpu` has tasks of `prio`.
     fn class_present(&mut self, cpu: usize, prio: u8, some: bool) {
         let q = &mut self.classes.cpus[cpu];
         match some {
@@ -247,9 +249,9 @@ impl Queues<'_> {
         }
     }
 
-    /// A running task asks for the CPUs of a mask; true if its class lets it have them. One of
-    /// SCHED_DEADLINE may have no less than all CPUs (`dl_task_check_affinity`), and asks for
-    /// nothing if they are those that it has.
+    /// A running task asks for another affinity mask; true if its class allows it. A task of
+    /// SCHED_DEADLINE must be allowed on all online CPUs (`dl_task_check_affinity`). The mask
+    /// that the task already has is always allowed.
     pub fn class_lets_move(&mut self, task: u32, affinity: u32) -> bool {
         let asks = affinity != self.tasks[task as usize].affinity;
         // `dl_bandwidth_enabled()`
@@ -277,7 +279,7 @@ impl Queues<'_> {
         self.enable_runtime(cpu);
     }
 
-    /// What is wrong with the class on `cpu`, whose current task is among `queued`.
+    /// What is wrong with the classes on `cpu`, for the invariants.
     pub fn rt_check(&self, cpu: usize) -> Option<String> {
         let q = &self.classes.cpus[cpu];
         let (view, curr) = (&self.core.cpus[cpu], self.cpus[cpu].curr);
@@ -324,7 +326,7 @@ impl Queues<'_> {
         None
     }
 
-    /// Tasks of both classes of `cpu`: queued, and of them counted as running.
+    /// Tasks of both classes on `cpu`: all that are queued, and those counted in `nr_running`.
     pub fn rt_counts(&self, cpu: usize) -> (u32, u32) {
         if !self.classes.used {
             return (0, 0);
@@ -336,7 +338,8 @@ impl Queues<'_> {
         }
     }
 
-    /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
+    /// A timer of the classes expires on `cpu`. `timer` 0 is the period of real-time tasks; two
+    /// timers for each SCHED_DEADLINE task follow, then two for each server.
     pub fn class_timer(&mut self, cpu: usize, timer: u32) {
         let server = (timer as usize).checked_sub(self.classes.server_timers());
         match (timer, server) {
@@ -346,9 +349,9 @@ impl Queues<'_> {
         }
     }
 
-    /// The current task of `cpu` goes to another class, or to another priority or
-    /// other parameters (`__sched_setscheduler`): it leaves its queue as it is and
-    /// joins as it will be, and goes on unless another goes before it.
+    /// The current task of `cpu` gets another class, priority or other parameters
+    /// (`__sched_setscheduler`). It leaves the queue with its old ones and joins with the new
+    /// ones. It goes on running unless another task now precedes it.
     pub fn change_class(&mut self, cpu: usize, task: u32, to: Class) {
         let old = self.prio(task);
         let new = to.prio();
@@ -384,7 +387,7 @@ impl Queues<'_> {
                 self.dl_signal(cpu, false);
             }
         } else {
-            // One that steps down stays before those that wait at its new level.
+            // A task that lowers its priority precedes those that wait at its new level.
             self.enqueue_rt(cpu, task, old < new);
             self.set_current_rt(cpu, task);
             if old == FAIR && self.kernel.rt.change_settles_signal {
@@ -419,7 +422,8 @@ impl Queues<'_> {
         self.classes.tasks[task as usize].pelt_last = last;
     }
 
-    /// Its signals decayed while they were not looked at (ATTACH_AGE_LOAD).
+    /// `task` joins the fair class. Its signals decay for the time that it was outside
+    /// (ATTACH_AGE_LOAD).
     fn join_fair(&mut self, cpu: usize, task: u32) {
         let last = std::mem::take(&mut self.classes.tasks[task as usize].pelt_last);
         let world = self.world();

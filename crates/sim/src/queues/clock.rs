@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The clocks of a queue where time in interrupts is counted apart (`update_rq_clock_task`).
+//! The clocks of a queue if interrupt time is counted separately (`update_rq_clock_task`).
 
 use crate::queues::Queues;
 

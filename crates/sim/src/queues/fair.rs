@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The fair class: what a task's life means to its queue, whichever rules order
-//! it. CFS (`cfs`) goes by virtual runtime, EEVDF (`eevdf`) by virtual deadline;
-//! the kernel's row says which.
+//! The fair class: charging, preemption, tick, pick and switch, common to both orders. CFS
+//! (`cfs`) orders by virtual runtime, EEVDF (`eevdf`) by virtual deadline; the kernel's row
+//! says which.
 
 mod cfs;
 mod eevdf;
@@ -36,7 +36,7 @@ impl World<'_> {
         }
     }
 
-    /// The current task was picked to run on.
+    /// The current task was picked again.
     #[inline]
     pub fn picked_again(&mut self, cpu: usize) {
         if self.tunables.picked_again == PickedAgain::BeginsSlice {
@@ -72,7 +72,7 @@ impl Queues<'_> {
         }
     }
 
-    /// The current entity of queue `q` if it counts on the queue, else [`NONE`].
+    /// The current entity of queue `q` if it is on the queue (`on_rq`), else [`NONE`].
     #[inline(always)]
     pub fn fair_curr(&self, q: usize) -> u32 {
         if self.groups.nested {
@@ -142,7 +142,8 @@ impl Queues<'_> {
         }
     }
 
-    /// The signals of the current task and its queue come up to now, by a `tick` or not.
+    /// Brings the signals of the current task and its queue to now; true if they changed. `tick`:
+    /// it is called from the tick.
     #[inline(always)]
     fn refresh_curr(&mut self, cpu: usize, curr: u32, tick: bool) -> bool {
         if self.groups.used {
@@ -257,8 +258,8 @@ impl Queues<'_> {
     }
 
     /// The task to run next, or [`NONE`]; `curr_stays`: the current one is still
-    /// runnable (`pick_next_entity`). Sleepers that were kept queued leave if they
-    /// are picked.
+    /// runnable (`pick_next_entity`). A sleeper that was kept queued (`sched_delayed`) is dequeued
+    /// when it is picked.
     #[inline(always)]
     pub fn pick_fair(&mut self, cpu: usize, curr_stays: bool) -> u32 {
         match self.tunables.order {

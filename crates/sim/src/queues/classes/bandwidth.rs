@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How long real-time tasks may run: 950 ms of each second and CPU, if nobody says
-//! otherwise (`sched_rt_runtime_us`, `sched_rt_period_us`). A CPU whose tasks used that up
-//! leaves them aside until the period ends.
+//! Throttling of real-time tasks (`sched_rt_runtime_us`, `sched_rt_period_us`): by default they
+//! may run for 950 ms of each second on each CPU. A CPU whose tasks have used that up does not
+//! run them until the period ends.
 
 use crate::kernel::Throttle;
 use crate::kernel::sysctl::RtLimit;
@@ -28,7 +28,7 @@ impl Bandwidth {
         }
     }
 
-    /// `rt_runtime` of a CPU, ns. Without a limit it is never asked for.
+    /// `rt_runtime` of a CPU, ns. Without a limit it is not used.
     pub fn runtime(&self) -> u64 {
         self.limit.runtime.unwrap_or(self.limit.period)
     }
@@ -40,8 +40,8 @@ impl Bandwidth {
 }
 
 impl Queues<'_> {
-    /// A task joined on `cpu`: periods go by as long as there are such
-    /// (`start_rt_bandwidth`). The timer runs on the CPU of the first one.
+    /// A real-time task joined `cpu`: the period timer runs as long as there are such tasks
+    /// (`start_rt_bandwidth`). It runs on the CPU of the first one.
     pub(super) fn start_bandwidth(&mut self, cpu: usize) {
         if self.classes.bandwidth.active || !self.classes.bandwidth.throttles {
             return;
@@ -67,7 +67,7 @@ impl Queues<'_> {
         (q.runtime, q.time, q.throttled) = (runtime, 0, false);
     }
 
-    /// Time of SCHED_DEADLINE counts too while periods go by, or up to the limit
+    /// Time of SCHED_DEADLINE counts too while the period timer runs, or up to the limit
     /// (`sched_rt_bandwidth_account`, up to 6.8).
     pub(super) fn charge_rt_time(&mut self, cpu: usize, delta: u64) {
         let q = &mut self.classes.cpus[cpu];
@@ -77,8 +77,8 @@ impl Queues<'_> {
         }
     }
 
-    /// Takes what other CPUs have left of this period, each by a share
-    /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is never given back.
+    /// Takes a share of the runtime that each other CPU has left in this period
+    /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is given back only when a CPU goes offline.
     fn borrow_runtime(&mut self, cpu: usize) {
         let online = self.hotplug.online;
         let nr = u64::from(online.len());
@@ -101,8 +101,8 @@ impl Queues<'_> {
         }
     }
 
-    /// A period ends (`do_sched_rt_period_timer`): what ran in it is forgiven as
-    /// far as the limit goes, and who is below it again may run.
+    /// A period ends (`do_sched_rt_period_timer`): subtracts the limit from the time of each CPU.
+    /// Throttled CPUs that are below the limit again may run.
     pub fn rt_period(&mut self, by: usize) {
         let mut idle = true;
         let period = self.classes.bandwidth.limit.period;
@@ -165,8 +165,8 @@ impl Queues<'_> {
         true
     }
 
-    /// `cpu` goes off: it gives back what it borrowed, or takes back what it lent,
-    /// and nothing holds its tasks back on their way (`__disable_runtime`).
+    /// `cpu` goes offline: it gives back the runtime that it borrowed, or takes back what it
+    /// lent. Its tasks are no longer throttled, so that they can leave (`__disable_runtime`).
     pub(super) fn disable_runtime(&mut self, cpu: usize) {
         let runtime = self.classes.bandwidth.runtime();
         let online = self.hotplug.online;

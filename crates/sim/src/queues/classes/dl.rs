@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! SCHED_DEADLINE (`kernel/sched/deadline.c`): the task whose deadline is nearest
-//! runs, and no task runs longer than its runtime before it (EDF and CBS).
+//! SCHED_DEADLINE (`kernel/sched/deadline.c`): the task with the nearest deadline runs (EDF). No
+//! task runs longer than its runtime before its deadline (CBS).
 //!
-//! A task that has used its runtime up is throttled until its next period, in
-//! which it has a later deadline and a full runtime. A task that wakes keeps what
-//! it has left if that does not exceed its share until its deadline; else it
-//! begins a new period, or with a deadline before its period's end gets what
-//! its density allows (`update_dl_entity()`). Runtime counts at the top frequency of
-//! the biggest CPU. Time is charged at ticks and switches, so that a task may
-//! overrun by up to a tick, which its next runtime pays for.
+//! A task that has used up its runtime is throttled until its next period, which brings a later
+//! deadline and a full runtime. A task that wakes keeps the runtime it has left if that does not
+//! exceed its share until its deadline. Else a new period begins; but a task whose relative
+//! deadline is shorter than its period, and whose deadline is not past, gets the runtime that
+//! its density allows (`update_dl_entity()`). Runtime is measured at the top frequency of the
+//! biggest CPU. Time is charged at ticks and switches. A task may therefore overrun by up to a
+//! tick, and its next runtime is shorter by the overrun.
 //!
-//! What a CPU's tasks may need counts in its demand for frequency from when they
-//! wake until the time at which one that sleeps has no claim any more (0-lag,
-//! `task_non_contending()`).
+//! The bandwidth of a task counts in its CPU's demand for frequency from its wakeup until the
+//! 0-lag time after it has gone to sleep (`task_non_contending()`). From that time on a sleeper
+//! has no claim to bandwidth.
 //!
-//! Left out: SCHED_FLAG_RECLAIM and _DL_OVERRUN, which rt-app does not set; HRTICK, by
-//! which Debian's 7.2 throttles to the microsecond; inheritance.
+//! Not modelled: SCHED_FLAG_RECLAIM and _DL_OVERRUN, which rt-app does not set; HRTICK, by
+//! which Debian's 7.2 throttles to the microsecond; priority inheritance.
 
 mod bandwidth;
 mod enqueue;
@@ -28,7 +28,7 @@ use crate::world::asked::DlParams;
 use crate::world::state::DEADLINE;
 use alight_policy::abi::Pelt;
 
-/// `DL_SCALE`: bits that are cut so that products fit 64.
+/// `DL_SCALE`: bits that are cut off so that products fit 64 bits.
 const SCALE: u32 = 10;
 /// `BW_SHIFT`: bandwidth 1.
 pub(super) const BW_SHIFT: u32 = 20;
@@ -44,8 +44,8 @@ pub(super) fn before(a: u64, b: u64) -> bool {
     (a.wrapping_sub(b) as i64) < 0
 }
 
-/// When who sleeps with `runtime` left until `deadline` has no claim any more, of `share`, a
-/// runtime each period (`task_non_contending`).
+/// The 0-lag time of a sleeper that has `runtime` left until `deadline`; `share` is its period
+/// and its runtime in each period (`task_non_contending`).
 pub(super) fn zero_lag(deadline: u64, runtime: i64, share: (u64, u64)) -> i64 {
     let (period, each) = share;
     let claim = i128::from(runtime) * i128::from(period) / i128::from(each.max(1));
@@ -61,14 +61,14 @@ pub(super) struct DlTask {
     runtime: i64,
     throttled: bool,
     yielded: bool,
-    /// Among those that may run on its CPU.
+    /// It is among the runnable tasks of its CPU (`DlQueue::tasks`).
     pub queued: bool,
-    /// CPU whose bandwidth in use contains this task's.
+    /// The CPU on which its bandwidth counts as in use.
     counted_on: Option<u32>,
     /// It sleeps and counts up to its 0-lag time (`dl_non_contending`).
     non_contending: bool,
-    /// What it has of the bandwidth of all tasks: also after it has left the class or ended,
-    /// up to its 0-lag time (`dl_b->total_bw`).
+    /// Its part of the bandwidth of all tasks (`dl_b->total_bw`). After it has left the class or
+    /// ended, it keeps this until its 0-lag time.
     pub admitted: u64,
     /// `dl_timer` and `inactive_timer` are pending.
     pending: [bool; 2],
@@ -108,7 +108,7 @@ impl DlTask {
         (self.yielded, self.throttled) = (false, false);
     }
 
-    /// Is what is left more than the share until the deadline (`dl_entity_overflow`)?
+    /// Is the remaining runtime more than the share until the deadline (`dl_entity_overflow`)?
     fn overflows(&self, now: u64) -> bool {
         let left = (self.params.deadline as i64 >> SCALE).wrapping_mul(self.runtime >> SCALE);
         let until = self.deadline.wrapping_sub(now) >> SCALE;
@@ -131,7 +131,8 @@ impl DlTask {
         self.new_period(now);
     }
 
-    /// It was never in the class before. Kernels run longer than any period.
+    /// It was never in the class before. In the kernel a deadline of 0 is always past, because
+    /// the machine has been up for longer than any period.
     fn is_new(&self) -> bool {
         self.deadline == 0
     }
@@ -141,7 +142,7 @@ impl DlTask {
         (self.deadline + self.params.period).wrapping_sub(self.params.deadline)
     }
 
-    /// When a sleeper has no claim any more.
+    /// The time from which it has no claim to bandwidth, if it sleeps.
     fn zero_lag(&self) -> i64 {
         let share = (self.params.period, self.params.runtime);
         zero_lag(self.deadline, self.runtime, share)
@@ -151,9 +152,9 @@ impl DlTask {
 /// The tasks of a CPU (`struct dl_rq`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct DlQueue {
-    /// Those that may run, nearest deadline first; the current one is among them.
+    /// Runnable tasks, nearest deadline first, including the current one.
     pub tasks: Vec<u32>,
-    /// All on its runqueue: those that are throttled too.
+    /// Number of tasks on its runqueue, including throttled ones.
     pub all: u32,
     /// Bandwidth in use (`running_bw`).
     running_bw: u64,
@@ -171,7 +172,7 @@ impl DlQueue {
     }
 }
 
-/// How a task comes to a queue.
+/// The reason why a task joins a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joins {
     /// It was woken (`ENQUEUE_WAKEUP`).
@@ -216,12 +217,12 @@ impl Queues<'_> {
         first.copied().unwrap_or(NONE)
     }
 
-    /// May `task` run, of the tasks of this class?
+    /// Is `task`, one of this class, runnable?
     pub(super) fn is_queued_dl(&self, task: u32) -> bool {
         self.classes.dl_tasks[task as usize].queued
     }
 
-    /// Does `sched_yield` of `task` mean something though nobody waits?
+    /// Does `sched_yield` of `task` have an effect even if no other task waits?
     #[inline]
     pub fn yields_alone(&self, task: u32) -> bool {
         self.classes.dl_used && self.is_dl(task)
@@ -285,7 +286,7 @@ impl Queues<'_> {
         self.charge_rt_time(cpu, delta);
     }
 
-    /// Its runtime is used up, or it gave the rest away.
+    /// Throttles `task`, which has used up its runtime or yielded.
     fn throttle(&mut self, cpu: usize, task: u32) {
         self.dl(task).throttled = true;
         self.unqueue_dl(cpu, task);

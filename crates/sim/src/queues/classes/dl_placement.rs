@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which CPU a task of SCHED_DEADLINE runs on, and whether there is room for it.
+//! The CPU of a SCHED_DEADLINE task, and admission to the class.
 //!
-//! It wakes where it ran unless a task with a nearer deadline runs there, or the
-//! CPU is too small (from 5.8 on); then it looks for a CPU without such tasks, else
-//! for the one whose nearest deadline is the latest. Tasks that wait are pushed and
-//! pulled by the same rule. Together the tasks may have 95 % of the machine
-//! (`sched_rt_runtime_us`), from 5.8 on of its capacity.
+//! A task wakes on its previous CPU unless a task with a nearer deadline runs there, or the CPU
+//! is too small (from 5.8 on). Then it takes a CPU without deadline tasks, else the CPU whose
+//! nearest deadline is the latest. Waiting tasks are pushed and pulled by the same rule.
+//! Together the tasks may have 95 % of the CPUs (`sched_rt_runtime_us`), from 5.8 on 95 % of
+//! their capacity.
 
 use super::dl::{BW_SHIFT, to_ratio};
 use crate::base::timeline::NONE;
@@ -57,7 +57,8 @@ impl Queues<'_> {
         }
     }
 
-    /// Where `task` does not have to wait, near where it ran; `by` asks (`find_later_rq`).
+    /// A CPU where `task` does not have to wait, near its previous one; `by` asks
+    /// (`find_later_rq`).
     fn find_later(&mut self, by: usize, task: u32) -> Option<usize> {
         if self.views[task as usize].nr_cpus_allowed == 1 {
             return None;
@@ -84,7 +85,7 @@ impl Queues<'_> {
         if !fitting.is_empty() {
             return Some(fitting);
         }
-        // None is big enough: the biggest, the previous one of equals.
+        // None is big enough: take the biggest, and of equals the previous CPU.
         let prev = self.views[task as usize].prev_cpu;
         let size = |cpu: u32| self.core.cpus[cpu as usize].capacity_orig;
         let most = free.iter().map(size).max()?;
@@ -117,8 +118,8 @@ impl Queues<'_> {
         })
     }
 
-    /// Bandwidth that all tasks together may have on the CPUs that are online,
-    /// without `leaving` (`__dl_overflow`, `dl_bw_capacity`).
+    /// Bandwidth that all tasks together may have on the online CPUs other than `leaving`
+    /// (`__dl_overflow`, `dl_bw_capacity`).
     fn bandwidth_limit(&self, rules: Deadline, leaving: Option<usize>) -> u64 {
         let limit = self.classes.bandwidth.limit();
         let Some(runtime) = limit.runtime else {
@@ -143,10 +144,10 @@ impl Queues<'_> {
         all.saturating_sub(servers)
     }
 
-    /// Lets `task` have bandwidth `new`; else the run ends, as the task's program would
-    /// (`sched_dl_overflow`, `__sched_setscheduler`). One that `stays` in the class gives up
-    /// for it what it had; one that comes back before its 0-lag time does too, but only
-    /// after the test.
+    /// Admits `task` with bandwidth `new`, or ends the run, as the task's program would end
+    /// (`sched_dl_overflow`, `__sched_setscheduler`). If the task `stays` in the class, the test
+    /// leaves out the bandwidth that it had. If it comes back before its 0-lag time, the test
+    /// counts the old bandwidth, which is given up afterwards.
     pub(super) fn admit(&mut self, task: u32, stays: bool, new: u64) {
         let Some(rules) = self.kernel.deadline else {
             return;
@@ -191,20 +192,20 @@ impl Queues<'_> {
         ));
     }
 
-    /// Others may have the bandwidth of `task` (`__dl_sub`).
+    /// Frees the bandwidth of `task` for others (`__dl_sub`).
     pub(super) fn give_bandwidth_back(&mut self, task: u32) {
         let d = &mut self.classes.dl_tasks[task as usize];
         self.classes.total_bw -= std::mem::take(&mut d.admitted);
     }
 
-    /// Would too little be left for the tasks of the class without `cpu`
+    /// Do the tasks of the class have more bandwidth than the other CPUs can give, without `cpu`
     /// (`dl_cpu_busy`, `dl_bw_deactivate`)?
     pub fn dl_needs(&self, cpu: usize) -> bool {
         let rules = self.kernel.deadline.filter(|_| self.classes.total_bw != 0);
         rules.is_some_and(|rules| self.classes.total_bw > self.bandwidth_limit(rules, Some(cpu)))
     }
 
-    /// `task` was woken on `cpu` by `by`: if it has to wait it is pushed on (`task_woken_dl`).
+    /// `by` woke `task` on `cpu`: if it has to wait it is pushed elsewhere (`task_woken_dl`).
     pub(super) fn woken_dl(&mut self, by: usize, cpu: usize, task: u32) {
         let curr = self.cpus[cpu].curr;
         let waits = curr != task
@@ -249,8 +250,8 @@ impl Queues<'_> {
         }
     }
 
-    /// No task of the class, or one with a later deadline, is left on `cpu`: others
-    /// may wait elsewhere (`pull_dl_task`).
+    /// `cpu` has no task of the class left, or only later deadlines: tasks with nearer ones may
+    /// wait on other CPUs (`pull_dl_task`).
     pub(super) fn pull_dl(&mut self, cpu: usize) {
         let mut nearest: Option<u64> = None;
         let sources = self.classes.dl_busy;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which CPU a real-time task runs on. It wakes where it ran unless a task runs
-//! there that it must wait for: whether CPUs are idle does not matter. A CPU on
-//! which one has to wait pushes it away, and one that steps down pulls.
+//! The CPU of a real-time task: wakeup, push and pull. A task wakes on its previous CPU unless
+//! it would have to wait there for the current task; whether CPUs are idle does not matter. A
+//! CPU with a waiting task pushes it to another CPU. A CPU whose highest priority drops pulls.
 
 use crate::base::timeline::NONE;
 use crate::kernel::Pull;
@@ -12,11 +12,11 @@ use crate::world::state::{DEADLINE, FAIR};
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Mask};
 
-/// A round over the CPUs with tasks to push, each of which interrupts the next
+/// A round over the CPUs with tasks to push; each CPU interrupts the next
 /// (`rto_push_work` and the fields around it in `struct root_domain`).
 #[derive(Debug, Default)]
 pub(super) struct Round {
-    /// Who pushes now.
+    /// The CPU that pushes now.
     at: Option<u32>,
     /// Number of the round, and of the last one asked for.
     number: u32,
@@ -35,7 +35,7 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// Wakes a real-time task from `cpu`; its CPU, or the one that it goes to.
+    /// Chooses the CPU of a real-time task that `cpu` wakes, and counts the decision.
     pub fn place_rt(&mut self, cpu: usize, task: u32) -> usize {
         let prev = self.views[task as usize].prev_cpu as usize;
         let cost = self.costs(cpu).selection(&Answer::default());
@@ -59,7 +59,7 @@ impl Queues<'_> {
         let prev = self.views[task as usize].prev_cpu as usize;
         let target = match self.views[task as usize].nr_cpus_allowed {
             1 => prev,
-            // Only one that wakes looks around (`WF_TTWU`).
+            // A new deadline task stays: only wakeups search (`WF_TTWU`).
             _ if self.is_dl(task) && self.tasks[task as usize].life == Life::New => prev,
             _ if self.is_dl(task) => self.target_of_dl(by, prev, task),
             _ => self.target_of(by, prev, task),
@@ -88,8 +88,8 @@ impl Queues<'_> {
         self.level_below(task, FAIR + 1).is_some()
     }
 
-    /// Lowest level of CPUs that `task` may use, below its own and above `under`
-    /// in the order of the kernel's levels: those without real-time tasks first.
+    /// The lowest level of CPUs that `task` may use, below its own and above `under`
+    /// in the order of the kernel's levels: CPUs without real-time tasks are the lowest.
     fn level_below(&self, task: u32, under: u8) -> Option<u8> {
         let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
         let words = self.classes.words;
@@ -105,7 +105,7 @@ impl Queues<'_> {
         prios.filter(|&prio| prio > own && prio < under).max()
     }
 
-    /// The CPUs of a level that `task` may use; `fit`: of those only the big enough.
+    /// The CPUs of a level that `task` may use; `fit`: only those that are big enough.
     fn level(&self, task: u32, level: u8, fit: bool) -> Mask {
         let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
         allowed
@@ -115,7 +115,8 @@ impl Queues<'_> {
             .collect()
     }
 
-    /// CPUs of the lowest level (`cpupri_find_fitness`).
+    /// CPUs of the lowest level that has big enough ones, else of the lowest level
+    /// (`cpupri_find_fitness`).
     fn lowest_cpus(&self, task: u32) -> Option<Mask> {
         let lowest = self.level_below(task, FAIR + 1)?;
         let mut level = Some(lowest);
@@ -139,7 +140,8 @@ impl Queues<'_> {
         self.near_in(by, task, &lowest)
     }
 
-    /// Of `mask` the CPU where `task` ran, else this one or any that is near it.
+    /// A CPU of `mask`: the previous CPU of `task`; else, in the smallest domain around it that
+    /// has one, `by` or any; else `by` or any.
     pub(super) fn near_in(&mut self, by: usize, task: u32, mask: &Mask) -> Option<usize> {
         let lowest = *mask;
         let prev = self.views[task as usize].prev_cpu;
@@ -164,7 +166,8 @@ impl Queues<'_> {
         this.or_else(|| self.any_of(by, &lowest, &lowest))
     }
 
-    /// A CPU in both, in turn where the kernel spreads (`cpumask_any_and_distribute`), else the first.
+    /// A CPU in both masks: the next in turn if the kernel spreads (`cpumask_any_and_distribute`),
+    /// else the first.
     fn any_of(&mut self, by: usize, a: &Mask, b: &Mask) -> Option<usize> {
         let words = self.classes.words;
         let first = || a.next_and(b, 0, words);
@@ -177,7 +180,7 @@ impl Queues<'_> {
         Some(found as usize)
     }
 
-    /// The highest task that waits on `cpu` and may go elsewhere, to `dst` if
+    /// The task of the highest priority that waits on `cpu` and may move, to `dst` if
     /// given (`pick_next_pushable_task`, `pick_highest_pushable_task`).
     fn first_pushable(&self, cpu: usize, dst: Option<usize>) -> Option<u32> {
         let q = &self.classes.cpus[cpu];
@@ -201,7 +204,8 @@ impl Queues<'_> {
         None
     }
 
-    /// CPUs where a task waits, from `from` on; none that is going off (`rq_offline_rt`).
+    /// The first CPU from `from` on where a task waits that may move. A CPU that goes offline is
+    /// left out (`rq_offline_rt`).
     fn next_overloaded(&self, from: u32) -> Option<u32> {
         let busy = &self.classes.busy;
         let words = self.classes.words;
@@ -217,7 +221,7 @@ impl Queues<'_> {
         None
     }
 
-    /// Has the CPUs where tasks wait push them, one after the other
+    /// Asks the CPUs where tasks wait to push them, one CPU after the other
     /// (`tell_cpu_to_push`, RT_PUSH_IPI).
     fn ask_to_push(&mut self, cpu: usize) {
         self.classes.round.asked = self.classes.round.asked.wrapping_add(1);
@@ -249,7 +253,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `cpu` goes off: who was to be asked behind it is asked now.
+    /// `cpu` goes offline: if it was asked to push, the next CPU of the round is asked instead.
     pub(super) fn push_round_goes_on(&mut self, cpu: usize) {
         if std::mem::take(&mut self.classes.cpus[cpu].push_asked) {
             let first = self.hotplug.online.iter().next();
@@ -257,7 +261,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `task` was woken on `cpu` by `by`: if it has to wait there it is pushed on
+    /// `by` woke `task` on `cpu`: if it has to wait there it is pushed elsewhere
     /// (`task_woken_rt`).
     pub fn woken_rt(&mut self, by: usize, cpu: usize, task: u32) {
         if self.is_dl(task) {
@@ -275,7 +279,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `cpu` has switched to a real-time task: who has to wait now may go elsewhere.
+    /// `cpu` has switched to a real-time task: pushes the tasks that now have to wait.
     pub fn switched_rt(&mut self, cpu: usize) {
         if self.curr_is_rt(cpu) {
             match self.is_dl(self.cpus[cpu].curr) {
@@ -325,8 +329,8 @@ impl Queues<'_> {
         self.enqueue_rt(dst, task, false);
     }
 
-    /// A real-time task runs no more on `cpu`: higher ones than its others may
-    /// wait elsewhere (`pull_rt_task`).
+    /// A real-time task has stopped running on `cpu`: tasks of higher priority than the remaining
+    /// ones may wait on other CPUs (`pull_rt_task`).
     pub fn pull_rt(&mut self, cpu: usize) {
         match self.kernel.rt.pull {
             Pull::Direct => self.pull_directly(cpu),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A CPU's real-time queue: a list a priority. The current task stays at the
-//! head of its list.
+//! The real-time queue of a CPU (`struct rt_rq`): enqueue, dequeue, pick, preemption and tick.
+//! Each priority has a list. The current task stays at the head of its list.
 
 use super::RtTask;
 use super::dl::Joins;
@@ -27,19 +27,20 @@ pub(super) struct RtQueue {
     /// Levels with tasks.
     pub active: u128,
     pub nr: u32,
-    /// How many of them `nr_running` of the CPU contains: all, none while throttled.
+    /// How many of them count in `nr_running` of the CPU: all, or none while throttled.
     pub counted: u32,
     pub throttled: bool,
-    /// An IPI asks it to push.
+    /// An IPI asks the CPU to push.
     pub push_asked: bool,
-    /// Last CPU that a search from here came to (`distribute_cpu_mask_prev`).
+    /// The last CPU that a search from here found (`distribute_cpu_mask_prev`).
     pub spread: u32,
     /// Time run in this period (`rt_time`), and the limit (`rt_runtime`), ns.
     pub time: u64,
     pub runtime: u64,
     /// Its utilization (`rq->avg_rt`).
     pub avg: Pelt,
-    /// The same before 4.19: time run, halved every half second, and when last (`rt_avg`, `age_stamp`).
+    /// Its utilization before 4.19: time run, halved every half second (`rt_avg`), and the time
+    /// of the last halving (`age_stamp`).
     pub window: u64,
     pub window_at: u64,
 }
@@ -88,7 +89,7 @@ impl Queues<'_> {
         self.classes.cpus[cpu].highest()
     }
 
-    /// A task is there: its fair signals count from now on, and its bandwidth is taken.
+    /// A task begins: its fair signals count from now on, and its bandwidth is admitted.
     pub fn begin_rt(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
         let rq = &self.core.cpus[cpu];
@@ -99,7 +100,7 @@ impl Queues<'_> {
         }
     }
 
-    /// It waits behind those of its priority that may be pushed already.
+    /// Puts `task` behind the tasks of its priority that may be pushed.
     fn next_turn(&mut self, task: u32) {
         self.classes.turns += 1;
         self.classes.tasks[task as usize].turn = self.classes.turns;
@@ -156,7 +157,7 @@ impl Queues<'_> {
         true
     }
 
-    /// `task` has the priority of the current one: that gives way if it can run
+    /// `task` has the priority of the current task. The current one gives way if it can run
     /// elsewhere and `task` can not (`check_preempt_equal_prio`).
     fn make_way(&mut self, cpu: usize, curr: u32, task: u32) {
         let movable = |sim: &Self, task: u32| {
@@ -286,8 +287,8 @@ impl Queues<'_> {
     }
 
     /// The task to run next, or [`NONE`]; `stays`: the current one is still
-    /// runnable. A task of these classes that leaves makes room for one from
-    /// elsewhere (`put_prev_task_balance`).
+    /// runnable. If a task of these classes leaves, the CPU first pulls from other CPUs
+    /// (`put_prev_task_balance`).
     pub fn pick_class(&mut self, cpu: usize, stays: bool) -> u32 {
         let was_rt = self.curr_is_rt(cpu);
         if was_rt {
@@ -317,8 +318,8 @@ impl Queues<'_> {
         }
     }
 
-    /// The current task stops running (`put_prev_task_rt`); if it stays it goes
-    /// on first among those of its priority.
+    /// The current task stops running (`put_prev_task_rt`). If it stays queued it remains the
+    /// first of its priority.
     pub fn put_prev_rt(&mut self, cpu: usize, task: u32) {
         self.update_curr_rt(cpu);
         if self.is_dl(task) {

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The fair server of Linux 6.12 and later (`kernel/sched/deadline.c`, the comment
-//! before `dl_server_start()`): each CPU has an entity of SCHED_DEADLINE that runs fair
-//! tasks, 50 ms of each second, so that real-time tasks that never sleep leave
-//! them that much.
+//! before `dl_server_start()`): each CPU has a SCHED_DEADLINE entity that runs fair tasks for
+//! 50 ms of each second, even if real-time tasks never sleep.
 //!
-//! It is deferred: it waits until only its runtime is left before its deadline, and all
-//! time that fair tasks run anyhow, and idle time, counts as served meanwhile. Only
-//! if they were not served until then does it go before real-time tasks.
+//! The server is deferred: it waits until only its runtime is left before its deadline (zero
+//! laxity). Until then, time that fair tasks run and idle time count as served. The server
+//! precedes real-time tasks only if its runtime was not served by then.
 //!
-//! From when a fair task comes until the server stops, and from then to its 0-lag time, its
-//! bandwidth is in use as a task's is: 51 of 1024 in the demand for frequency
-//! (`running_bw`), whatever the capacity of the CPU. A CPU that stays idle keeps that for about
-//! a second, until the server's timer finds that nobody was there.
+//! The bandwidth of the server is in use from the arrival of a fair task until the 0-lag time
+//! after the server stops. It is 51 of 1024 in the demand for frequency (`running_bw`), whatever
+//! the capacity of the CPU. An idle CPU keeps that demand for about a second, until the server's
+//! timer finds that no fair task came.
 //!
-//! Left out: that tasks of SCHED_DEADLINE look for CPUs without a running server, and, under
-//! another governor than schedutil, the servers' timers where no class but the fair one has
-//! tasks.
+//! Not modelled: tasks of SCHED_DEADLINE look for CPUs without a running server. With governors
+//! other than schedutil, the servers' timers are not modelled in runs that have fair tasks only.
 
 use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
 use crate::base::timeline::NONE;
@@ -26,23 +24,23 @@ use crate::world::state::Phase;
 /// `sched_init_dl_servers`, ns.
 const RUNTIME: i64 = 50_000_000;
 const PERIOD: u64 = 1_000_000_000;
-/// What it has of a CPU (`dl_bw`).
+/// Its bandwidth (`dl_bw`).
 const BANDWIDTH: u64 = ((RUNTIME as u64) << BW_SHIFT) / PERIOD;
-/// A timer is not put off for less than that (`dl_server_min_res`), ns.
+/// The shortest time by which a timer is put off (`dl_server_min_res`), ns.
 const MIN_RESOLUTION: i64 = 1_000_000;
 
-/// Letters are those of the kernel's comment.
+/// The state of a server; the letters are those of the kernel's comment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     /// A: no fair task came since it was stopped.
     #[default]
     Init,
-    /// B: waits until only its runtime is left. `idle`, C: only idle time has passed
+    /// B: it waits until only its runtime is left. C, `idle`: only idle time has passed
     /// in this period.
     Waits { idle: bool },
-    /// D: goes before real-time tasks.
+    /// D: it precedes real-time tasks.
     Runs,
-    /// E: has served its runtime, waits for its next period.
+    /// E: it has served its runtime and waits for its next period.
     Served,
 }
 
@@ -55,7 +53,7 @@ pub(super) struct Server {
     /// It ran since it last waited (`dl_defer_running`).
     ran: bool,
     timer_pending: bool,
-    /// The idle task is current since then, if it is.
+    /// Since when the idle task has been current, if it is.
     idle_since: Option<u64>,
     /// Its bandwidth is in use.
     counted: bool,
@@ -77,7 +75,7 @@ impl Server {
         before(until.wrapping_mul(RUNTIME as u64 >> 10), left as u64)
     }
 
-    /// When it has no claim any more, if it is stopped.
+    /// The time from which it has no claim to bandwidth, if it is stopped.
     fn zero_lag(&self) -> i64 {
         zero_lag(self.deadline, self.runtime, (PERIOD, RUNTIME as u64))
     }
@@ -113,7 +111,7 @@ impl Queues<'_> {
         }
     }
 
-    /// Awaits what the server of `cpu` waits for, or does not if that is past.
+    /// Starts the timer that the server of `cpu` waits for; if its time is past the server runs.
     fn server_waits(&mut self, cpu: usize) {
         let Some(at) = self.classes.servers[cpu].timer_at() else {
             return;
@@ -127,7 +125,7 @@ impl Queues<'_> {
         self.start_server_timer(cpu, cpu, REPLENISH, at);
     }
 
-    /// Fair tasks of `cpu` go before real-time ones from now on.
+    /// Fair tasks of `cpu` precede real-time ones from now on.
     fn server_runs(&mut self, cpu: usize) {
         self.classes.servers[cpu].state = State::Runs;
         self.class_present(cpu, DEADLINE, true);
@@ -138,7 +136,7 @@ impl Queues<'_> {
         }
     }
 
-    /// It goes before real-time tasks no more.
+    /// The server no longer precedes real-time tasks.
     fn server_steps_down(&mut self, cpu: usize) {
         let some = self.classes.dl_busy.contains(cpu as u32);
         self.class_present(cpu, DEADLINE, some);
@@ -167,8 +165,9 @@ impl Queues<'_> {
             server.state = State::Served;
             self.server_steps_down(cpu);
             self.cpus[cpu].need_resched = true;
-            // It overran its deadline, too: it waits for the next one, as it does for any
-            // (`update_curr_dl_se`: `dl_defer_running` stays, so that nothing is deferred).
+            // It overran its deadline too: a new period begins, and it waits for the deadline of
+            // that. `dl_defer_running` stays set, so the server is not deferred then
+            // (`update_curr_dl_se`).
             if before(self.classes.servers[cpu].deadline, now) {
                 self.classes.servers[cpu].new_period(now);
             }
@@ -194,7 +193,7 @@ impl Queues<'_> {
         })
     }
 
-    /// Does the server of `cpu` go before its real-time tasks?
+    /// Does the server of `cpu` precede its real-time tasks?
     pub(super) fn is_served(&self, cpu: usize) -> bool {
         let server = self.classes.servers.get(cpu);
         server.is_some_and(|server| server.state == State::Runs)
@@ -208,15 +207,15 @@ impl Queues<'_> {
             return;
         };
         match &mut server.state {
-            // It does not pay for what was idle before (`update_curr_idle`).
+            // Idle time before the start is not charged to it (`update_curr_idle`).
             State::Init => server.idle_since = server.idle_since.map(|_| idle_until),
             State::Waits { idle } => return *idle = false,
             State::Runs | State::Served => return,
         }
         self.server_contends(cpu);
         let server = &mut self.classes.servers[cpu];
-        // `update_dl_entity`
-        // Kernels have run for longer than a period when a workload begins.
+        // `update_dl_entity`. A deadline of 0 is past: kernels have been up for longer than a
+        // period when a workload begins.
         let missed = server.deadline == 0 || before(server.deadline, now);
         if missed || server.overflows(now) {
             if server.ran && !missed {
@@ -235,8 +234,8 @@ impl Queues<'_> {
         }
     }
 
-    /// The bandwidth of the server counts on `cpu` (`task_contending`). If no lower clamp asks
-    /// for as much, the frequency does not wait for the rate limit (`ignore_dl_rate_limit`).
+    /// The bandwidth of the server counts on `cpu` (`task_contending`). If it exceeds all lower
+    /// clamps, the frequency changes without waiting for the rate limit (`ignore_dl_rate_limit`).
     fn server_contends(&mut self, cpu: usize) {
         let server = &mut self.classes.servers[cpu];
         server.non_contending = false;
@@ -251,8 +250,8 @@ impl Queues<'_> {
         }
     }
 
-    /// It does from the 0-lag time on no more (`task_non_contending`), of which a timer on `on`
-    /// tells.
+    /// The bandwidth counts until the 0-lag time (`task_non_contending`), when a timer on `on`
+    /// expires.
     fn server_contends_no_more(&mut self, on: usize, cpu: usize) {
         let server = &mut self.classes.servers[cpu];
         let at = server.zero_lag();
@@ -271,7 +270,7 @@ impl Queues<'_> {
         server.non_contending = false;
         if std::mem::take(&mut server.counted) {
             self.show_bandwidth(cpu);
-            // A CPU that is off has no governor.
+            // An offline CPU has no governor.
             if self.hotplug.online.contains(cpu as u32) {
                 self.cpufreq_update(cpu);
             }
@@ -279,7 +278,7 @@ impl Queues<'_> {
     }
 
     /// `inactive_task_timer`. A server that was started and stopped again meanwhile has a
-    /// later time.
+    /// later 0-lag time: the timer is started again.
     fn server_zero_lag_comes(&mut self, by: usize, cpu: usize) {
         self.classes.servers[cpu].inactive_pending = false;
         if self.classes.servers[cpu].non_contending {
@@ -348,7 +347,7 @@ impl Queues<'_> {
         if before(server.deadline, now) {
             server.new_period(now);
         }
-        // One that ran without having waited for its zero laxity waits for it now.
+        // A server that has not waited until its zero laxity waits for it now.
         let zero_laxity = server.deadline.wrapping_add_signed(-server.runtime);
         if !server.ran && before(now, zero_laxity) {
             server.state = State::Waits { idle: false };
@@ -364,7 +363,8 @@ impl Queues<'_> {
         let now = self.clock_task(cpu);
         if let Some(since) = &mut self.classes.servers[cpu].idle_since {
             let idle = now - std::mem::replace(since, now);
-            // Who just came ends the idleness, though it is paid for (`idle_rq`).
+            // A task that has just come ends the idleness, but the idle time is charged
+            // (`idle_rq`).
             let rq = &self.core.cpus[cpu];
             let nobody = rq.nr_running == 0 && rq.ttwu_pending == 0;
             self.server_update(cpu, idle, nobody);

@@ -7,7 +7,7 @@ use crate::queues::Queues;
 use alight_policy::abi::rule;
 use alight_policy::pelt;
 
-/// Half of `sysctl_sched_time_avg`: the average of old halves this often, ns.
+/// Half of `sysctl_sched_time_avg`: before 4.19 the average is halved this often, ns.
 const WINDOW: u64 = 500_000_000;
 
 impl Queues<'_> {
@@ -28,7 +28,7 @@ impl Queues<'_> {
         changed
     }
 
-    /// The same of `avg_dl` (`update_dl_rq_load_avg`).
+    /// The same for `avg_dl` (`update_dl_rq_load_avg`).
     pub(super) fn dl_signal(&mut self, cpu: usize, running: bool) -> bool {
         let view = &mut self.power.core.cpus[cpu];
         let avg = &mut self.classes.dl[cpu].avg;
@@ -41,8 +41,8 @@ impl Queues<'_> {
         changed
     }
 
-    /// Both with the blocked load of `cpu` (`__update_blocked_others`); true if
-    /// one changed.
+    /// Updates both signals when the blocked load of `cpu` is updated
+    /// (`__update_blocked_others`); true if one changed.
     pub fn rt_refresh(&mut self, cpu: usize) -> bool {
         let curr = self.cpus[cpu].curr;
         let dl = self.is_dl(curr);
@@ -50,7 +50,7 @@ impl Queues<'_> {
         self.classes.dl_used && self.dl_signal(cpu, dl) | changed || changed
     }
 
-    /// The average of kernels before 4.19 (`sched_rt_avg_update`).
+    /// Adds `delta` to the average of kernels before 4.19 (`sched_rt_avg_update`).
     pub fn rt_window(&mut self, cpu: usize, delta: u64) {
         if self.kernel.rt.signal == RtSignal::Window {
             self.age_window(cpu);
@@ -90,7 +90,8 @@ impl Queues<'_> {
         self.core.cpus[cpu].capacity = left.max(1) as u32;
     }
 
-    /// Time that real-time tasks and interrupts leave on `cpu`, of 1024, before 4.19 (`scale_rt_power`).
+    /// Time that real-time tasks and interrupts leave on `cpu`, of 1024, before 4.19
+    /// (`scale_rt_power`).
     pub fn left_by_rt(&mut self, cpu: usize) -> u64 {
         if !self.classes.used && !self.has_irq_time() {
             return 1024;
@@ -101,7 +102,7 @@ impl Queues<'_> {
         total.saturating_sub(q.window) / (total >> 10)
     }
 
-    /// What the classes above add to how busy `cpu` looks when it goes idle (`util_sum`).
+    /// `util_sum` of the classes above the fair one, which counts when `cpu` goes idle.
     pub fn rt_util_sum(&self, cpu: usize) -> u32 {
         if !self.classes.used {
             return 0;

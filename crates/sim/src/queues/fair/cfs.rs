@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! CFS: order by virtual runtime, slices, wakeup preemption, buddies, yield.
 //!
-//! Rules of kernel/sched/fair.c; the function behind each is named at it. What
-//! differs between versions is in `kernel`. A queue `q` is that of a CPU or of a
-//! task group on a CPU, an entity a task or a group: see [`super::group`].
+//! The rules are those of kernel/sched/fair.c; comments name the kernel's function. Differences
+//! between versions are in `kernel`. A queue `q` belongs to a CPU, or to a task group on a CPU;
+//! an entity is a task or a group: see [`super::group`].
 
 use crate::base::timeline::NONE;
 use crate::kernel::BuddiesCleared;
@@ -14,7 +14,7 @@ use crate::world::state::{FairQueue, Task};
 use alight_policy::abi::class;
 
 impl FairQueue {
-    /// `clear_buddies`; which of `skip`, `next` and `last` it was.
+    /// `clear_buddies`; returns which of `skip`, `next` and `last` it was.
     pub fn forget(&mut self, entity: u32) -> [bool; 3] {
         [&mut self.skip, &mut self.next, &mut self.last].map(|buddy| {
             let was = *buddy == entity;
@@ -43,7 +43,7 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// `delta` ns of the current entity of `q` in virtual time (`update_curr`).
+    /// Charges the current entity of `q` the virtual time of `delta` ns (`update_curr`).
     #[inline(always)]
     pub(super) fn charge_cfs(&mut self, q: usize, curr: u32, delta: u64) {
         let world = self.world();
@@ -72,9 +72,8 @@ impl Queues<'_> {
         }
     }
 
-    /// Places a woken entity: not further back than half a latency period from the
-    /// queue's time, or what a SCHED_IDLE task gets (`place_entity`,
-    /// GENTLE_FAIR_SLEEPERS).
+    /// Places a woken entity at most half a latency period before the queue's time; a SCHED_IDLE
+    /// task has a limit of its own (`place_entity`, GENTLE_FAIR_SLEEPERS).
     pub fn place_woken(&mut self, q: usize, task: u32, migrated: bool) {
         let min_vruntime = self.fair_queue(q).min_vruntime;
         let world = self.world();
@@ -92,8 +91,8 @@ impl Queues<'_> {
         }
     }
 
-    /// Length of a slice (`sched_slice`): the period shared by weight, at each level.
-    /// The period is that of the queue, or of all tasks of the CPU (ALT_PERIOD,
+    /// Length of a slice (`sched_slice`): the period is shared by weight, at each level.
+    /// The period depends on the tasks of the queue, or of the CPU (ALT_PERIOD,
     /// which came with BASE_SLICE in 5.13).
     fn slice_of(&self, q: usize, task: u32, joining: bool) -> u64 {
         let mut nr = match self.tunables.slice_floor {
@@ -129,7 +128,8 @@ impl Queues<'_> {
         }
     }
 
-    /// Does `task`, just enqueued on `cpu`, preempt its current task `curr` (`check_preempt_wakeup`)?
+    /// Does `task`, just enqueued on `cpu`, preempt its current task `curr`
+    /// (`check_preempt_wakeup`)?
     pub(super) fn check_preempt_cfs(&mut self, cpu: usize, curr: u32, task: u32) {
         let is_idle = |e: u32| self.views[e as usize].class == class::IDLE;
         let mut se = curr;
@@ -229,8 +229,8 @@ impl Queues<'_> {
         pick
     }
 
-    /// One slice (`place_entity`, START_DEBIT), and no less than the current task,
-    /// which forks, stands behind the time of `cpu`'s queue (`task_fork_fair`).
+    /// The debit of a new task: one slice (`place_entity`, START_DEBIT), but at least the distance
+    /// of the current task, which forks, from the time of its queue (`task_fork_fair`).
     pub(super) fn fork_debit(&mut self, cpu: usize, task: u32) -> u64 {
         self.clock(cpu);
         self.update_curr(cpu);
@@ -256,7 +256,7 @@ impl Queues<'_> {
         if before(debit, behind) { behind } else { debit }
     }
 
-    /// The current task is passed over once if somebody waits (`yield_task_fair`).
+    /// The current task is passed over once if another one waits (`yield_task_fair`).
     pub(super) fn yield_cfs(&mut self, cpu: usize, curr: u32) {
         let queue = self.queue_of(cpu, curr);
         self.forget_buddy(queue, curr);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! EEVDF: of the tasks that got no more than their share, the one with the
-//! earliest virtual deadline; who runs is left alone for a while; who sleeps in
-//! debt stays queued until the debt is paid.
+//! EEVDF: the pick, placement by lag, and sleepers that stay queued. It runs the eligible task
+//! with the earliest virtual deadline; a task is eligible if it got no more than its share. The
+//! current task is protected for a while. A sleeper with negative lag stays queued until it is
+//! eligible.
 //!
-//! Rules of kernel/sched/fair.c; the function behind each is named at it, and what
-//! differs between kernels is in [`crate::kernel::Eevdf`]. A queue `q` is that of a
-//! CPU or of a task group on a CPU, an entity a task or a group: see
-//! [`super::group`] and [`super::flat`]. NEXT_BUDDY is off, and no workload uses
-//! yield_to(): buddies are task groups, and in 7.3 tasks with short slices.
+//! The rules are those of kernel/sched/fair.c; comments name the kernel's function, and
+//! differences between kernels are in [`crate::kernel::Eevdf`]. A queue `q` belongs to a CPU, or
+//! to a task group on a CPU; an entity is a task or a group: see [`super::group`] and
+//! [`super::flat`]. NEXT_BUDDY is off, and no workload uses yield_to(): buddies are task groups,
+//! and in 7.3 tasks with short slices.
 //!
-//! 6.6 keeps its queue by virtual runtime and searches it by the least deadline below
-//! a node. Its answer is the same, but of queued tasks with equal deadlines it takes
-//! one by the shape of the tree, here the one that came first. Whether virtual times
-//! are measured from the least (up to 6.17) or from the mean does not show.
+//! 6.6 sorts its queue by virtual runtime and searches it by the least deadline below a node. It
+//! picks the same task, except among queued tasks with equal deadlines: its pick depends on the
+//! shape of the tree, while here the first one queued is picked. Kernels measure virtual times
+//! from the least (up to 6.17) or from the mean; this changes no result.
 
 use super::tree::{Entity, Tree};
 use super::{NICE_0_FINE, Order};
@@ -26,7 +27,7 @@ use crate::world::state::Life;
 use alight_policy::abi::task_flag;
 use alight_policy::rq;
 
-/// The queues of all CPUs and what they know of the tasks; empty with CFS.
+/// The queues of all CPUs and the entities of all tasks; empty with CFS.
 #[derive(Debug)]
 pub(crate) struct Eevdf {
     queues: Table<Tree>,
@@ -80,20 +81,20 @@ struct Mean {
 }
 
 impl Mean {
-    /// Has a task at `vruntime` got no more than its share (`vruntime_eligible`)?
+    /// Is a task at `vruntime` eligible: has it got no more than its share (`vruntime_eligible`)?
     fn eligible(&self, vruntime: u64) -> bool {
         let ahead = i128::from(vruntime.wrapping_sub(self.zero) as i64);
         i128::from(self.sum) >= ahead * i128::from(self.weight)
     }
 }
 
-/// What is left of a lag when the weight of its task changes (`rescale_entity`).
+/// A lag after the weight of its task has changed from `old` to `new` (`rescale_entity`).
 pub(super) fn rescale(lag: i64, old: u64, new: u64) -> i64 {
     (i128::from(lag) * i128::from(old) / i128::from(new)) as i64
 }
 
 impl World<'_> {
-    /// Does a buddy that is due go first where a pick heeds protection, or not?
+    /// Does an eligible buddy go first in a pick? `protect`: the pick heeds protection.
     fn pick_asks_buddy(&self, protect: bool) -> bool {
         match self.tunables.eevdf.buddies {
             Buddies::Ignored | Buddies::AtSwitches => false,
@@ -122,8 +123,8 @@ impl Queues<'_> {
         virtual_time(self.tunables.division, delta, weight, inverse)
     }
 
-    /// `task` asks for slices of `ns`, 0 for the usual one (`__setparam_fair`). CFS, and EEVDF up to
-    /// 6.11, know no such wish.
+    /// `task` asks for slices of `ns`, 0 for the usual one (`__setparam_fair`). CFS, and EEVDF up
+    /// to 6.11, ignore the request.
     pub fn set_slice(&mut self, task: u32, ns: u64) {
         if self.tunables.order == Order::Cfs {
             return;
@@ -150,13 +151,13 @@ impl Queues<'_> {
         Mean { zero, sum, weight }
     }
 
-    /// The mean itself, rounded down (`avg_vruntime`). Distances are measured from
-    /// it from now on, which keeps them small and changes no result.
+    /// The mean of the virtual runtimes, rounded down (`avg_vruntime`). It becomes the queue's
+    /// zero, which keeps distances small and changes no result.
     pub(super) fn mean_vruntime(&mut self, q: usize) -> u64 {
         self.mean_and_weight(q).0
     }
 
-    /// The same, and the weight of all that it is the mean of.
+    /// The mean, and the weight of all entities in it.
     fn mean_and_weight(&mut self, q: usize) -> (u64, i64) {
         let Mean { zero, sum, weight } = self.mean(q);
         if weight == 0 {
@@ -166,8 +167,8 @@ impl Queues<'_> {
         (self.eevdf.queues[q].zero, weight)
     }
 
-    /// Time until the deadline of `task` if it runs alone; negative behind it. Divided as
-    /// `hrtick_start_fair` does.
+    /// Time until the deadline of `task` if it runs alone; negative if the deadline is past. The
+    /// division is that of `hrtick_start_fair`.
     pub(super) fn until_deadline(&self, task: u32) -> i64 {
         let e = self.entity(task);
         let ahead = e.deadline.wrapping_sub(e.vruntime) as i64;
@@ -200,8 +201,8 @@ impl Queues<'_> {
         }
     }
 
-    /// `delta` ns of the current task in virtual time; at its deadline it wants
-    /// another slice, and somebody else may have a turn (`update_curr`,
+    /// Charges the current entity of `q` the virtual time of `delta` ns. At its deadline it gets
+    /// the next deadline, and the CPU reschedules if others are queued (`update_curr`,
     /// `update_deadline`).
     pub(super) fn charge_eevdf(&mut self, q: usize, curr: u32, delta: u64) {
         let ran = self.virtual_of(curr, delta);
@@ -224,9 +225,9 @@ impl Queues<'_> {
         }
     }
 
-    /// Places `task`, which is about to join, at its lag from the mean. It will
-    /// move the mean towards itself, so that the distance is stretched by what it
-    /// weighs (`place_entity`, PLACE_LAG, PLACE_DEADLINE_INITIAL, PLACE_REL_DEADLINE).
+    /// Places `task`, which is about to join, at its lag from the mean. Joining moves the mean
+    /// towards the task: the lag is stretched beforehand to make up for that
+    /// (`place_entity`, PLACE_LAG, PLACE_DEADLINE_INITIAL, PLACE_REL_DEADLINE).
     pub fn place(&mut self, q: usize, task: u32, new: bool) {
         let slice = self.slice(task);
         let (mean, weight) = self.mean_and_weight(q);
@@ -261,14 +262,13 @@ impl Queues<'_> {
         queued.unwrap_or(u64::MAX).min(own)
     }
 
-    /// Has `task`, which is on the queue of `cpu`, got no more than its share
-    /// (`entity_eligible`)?
+    /// Is `task`, which is on the queue `q`, eligible (`entity_eligible`)?
     pub fn is_eligible(&self, q: usize, task: u32) -> bool {
         self.mean(q).eligible(self.entity(task).vruntime)
     }
 
-    /// A queued task leaves otherwise than by sleeping: it takes its lag and the
-    /// rest of its turn along (`dequeue_entity`, PLACE_REL_DEADLINE).
+    /// A queued task leaves without sleeping: keeps its lag and the rest of its turn
+    /// (`dequeue_entity`, PLACE_REL_DEADLINE).
     pub fn keep_place(&mut self, q: usize, task: u32) {
         let lag = self.lag(q, task);
         let relative = self.tunables.eevdf.moved_deadline != MovedDeadline::Anew;
@@ -280,9 +280,9 @@ impl Queues<'_> {
         }
     }
 
-    /// The running task's weight, which the views still have, becomes `weight`:
-    /// it leaves and joins with its lag, and the rest of its turn, in the new
-    /// weight's virtual time (`reweight_entity`). To be placed afterwards.
+    /// The weight of the running task is about to become `weight`: keeps its lag and the rest of
+    /// its turn, in the virtual time of the new weight (`reweight_entity`). The caller changes the
+    /// weight and places the task.
     pub fn keep_place_reweighted(&mut self, q: usize, task: u32, weight: u32) {
         self.keep_place(q, task);
         let old = self.views[task as usize].weight;
@@ -302,7 +302,7 @@ impl Queues<'_> {
         }
     }
 
-    /// The task that should run (`__pick_eevdf`); `protect`: the current one keeps
+    /// The entity of `q` that should run (`__pick_eevdf`); `protect`: the current one keeps
     /// the CPU while it is protected.
     pub(super) fn pick_eevdf(&self, q: usize, protect: bool) -> u32 {
         let queue = &self.eevdf.queues[q];
@@ -341,8 +341,8 @@ impl Queues<'_> {
         self.pick_eevdf(q, true)
     }
 
-    /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
-    /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
+    /// The current task sleeps or dies; its lag is kept for its return. True if it stays queued
+    /// because its lag is negative (`dequeue_entity`, DELAY_DEQUEUE).
     pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
         let q = self.line_of(cpu, task);
         let lag = self.lag(q, task);
@@ -371,7 +371,7 @@ impl Queues<'_> {
         true
     }
 
-    /// A picked entity that sleeps leaves `q` for good.
+    /// Dequeues a picked entity that sleeps.
     pub(super) fn finish_delayed(&mut self, q: usize, task: u32) {
         let cpu = self.cpu_of(q);
         if self.is_group(task) {
@@ -399,8 +399,8 @@ impl Queues<'_> {
         }
     }
 
-    /// `task`, which sleeps on the queue of `cpu`, was woken: it goes on from where
-    /// it stands, without what it gained meanwhile (`requeue_delayed_entity`).
+    /// `task`, which sleeps on the queue of `cpu`, was woken: it keeps its place, but not a
+    /// positive lag gained meanwhile (`requeue_delayed_entity`).
     pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
         if self.tunables.eevdf.sleepers == Sleepers::PayDebtOnly {
@@ -431,7 +431,7 @@ impl Queues<'_> {
         self.tasks[task as usize].life = Life::Runnable;
     }
 
-    /// The task to run next; sleepers that are picked leave (`pick_next_entity`).
+    /// The task to run next; sleepers that are picked are dequeued (`pick_next_entity`).
     pub(super) fn pick_runnable(&mut self, cpu: usize) -> u32 {
         loop {
             let pick = self.pick_eevdf(cpu, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks join the fair queue of a CPU, and leave it: awake, new, asleep, moved.
+//! Enqueue and dequeue of fair tasks: wakeup, fork, sleep, exit, migration.
 
 use crate::base::queue::NEVER;
 use crate::kernel::tunables::Order;
@@ -10,7 +10,7 @@ use alight_policy::abi::class;
 use alight_policy::rq;
 
 impl World<'_> {
-    /// `task`, which left, was the last on `cpu` that is not SCHED_IDLE, but not the last.
+    /// `task` left `cpu`: did it leave SCHED_IDLE tasks only, and is it none itself?
     fn only_idle_left(&self, cpu: usize, task: u32) -> bool {
         let view = &self.core.cpus[cpu];
         view.nr_running != 0
@@ -18,7 +18,7 @@ impl World<'_> {
             && self.views[task as usize].class != class::IDLE
     }
 
-    /// `cpu` is left with SCHED_IDLE tasks only: its next tick looks for better ones
+    /// `cpu` is left with SCHED_IDLE tasks only: its next tick balances to find other tasks
     /// (`dequeue_task_fair`, 5.7).
     pub fn balance_at_next_tick(&mut self, cpu: usize) {
         self.cpus[cpu].next_balance = self.jiffies();
@@ -30,7 +30,7 @@ impl Queues<'_> {
     #[inline]
     pub fn leave_behind(&mut self, prev: usize, task: u32) {
         if self.tunables.order == Order::Cfs {
-            // The old queue's time as it was last: nobody takes its lock for this.
+            // The old queue's time at its last update: the kernel does not take its lock here.
             let min_vruntime = self.fair_queue(self.queue_of(prev, task)).min_vruntime;
             let t = &mut self.tasks[task as usize];
             t.vruntime = t.vruntime.wrapping_sub(min_vruntime);
@@ -53,8 +53,8 @@ impl Queues<'_> {
         self.uclamp_joined(cpu, task);
     }
 
-    /// A new task joins. With CFS it stands as far behind the queue's time as it
-    /// would on the CPU that it was forked on; `None`: nobody forked it.
+    /// A new task joins. With CFS its distance from the queue's time is the one that it would
+    /// have on the CPU that it was forked on; `None`: it was not forked.
     pub fn enqueue_new(&mut self, cpu: usize, task: u32, forked_on: Option<usize>) {
         let debit = match self.tunables.order {
             Order::Cfs => self.fork_debit(forked_on.unwrap_or(cpu), task),
@@ -76,8 +76,9 @@ impl Queues<'_> {
         self.uclamp_joined(cpu, task);
     }
 
-    /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current. Where groups
-    /// are flat it is placed here, `new` or not, since its weight hangs on the groups as they are with it.
+    /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current. With flat
+    /// groups it is placed here, because its weight depends on its group with the task included;
+    /// `new` is for that placement.
     #[inline(always)]
     fn join(&mut self, cpu: usize, task: u32, new: bool) {
         self.end_rounds(cpu);
@@ -125,7 +126,7 @@ impl Queues<'_> {
         }
     }
 
-    /// What leaving costs the queue's books, whether it runs or is queued.
+    /// The bookkeeping when a running or queued task leaves the queue.
     #[inline(always)]
     pub(super) fn leave(&mut self, cpu: usize, task: u32) {
         let world = self.world();
@@ -178,7 +179,7 @@ impl Queues<'_> {
         }
     }
 
-    /// A queued task leaves `src` for another CPU; where it stands becomes relative.
+    /// A queued task leaves `src` for another CPU; its place becomes relative to the queue.
     pub fn detach_task(&mut self, src: usize, task: u32) {
         self.clock(src);
         self.update_curr(src);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Task groups (cgroups of the cpu controller), one level below the root: CPUs
-//! are shared between groups by their weights, and within a group by its tasks'.
+//! Task groups (cgroups of the cpu controller), one level below the root: groups share CPUs by
+//! their weights, and the tasks of a group share its part by theirs.
 //!
-//! On each CPU a group has a queue of its tasks, and an entity that stands for
-//! them in the CPU's queue beside tasks without a group. Both queues go by the
-//! same rules (`cfs`, `eevdf`); they know the number of a queue and of an entity:
+//! On each CPU a group has a queue of its tasks, and an entity that represents them in the CPU's
+//! queue beside tasks without a group. Both queues follow the same rules (`cfs`, `eevdf`), which
+//! identify a queue and an entity by number:
 //!
 //! | | number |
 //! |---|---|
@@ -13,24 +13,25 @@
 //! | entity of a task | the task's |
 //! | entity of group g on CPU c | tasks + g * CPUs + c |
 //!
-//! so that tables of queues and of entities hold one sort behind the other. In a
-//! run without groups a CPU's number is its queue's, and nothing here is looked at.
+//! Tables of queues hold those of CPUs, then those of groups; tables of entities hold those of
+//! tasks, then those of groups. In a run without groups the number of a queue is that of its CPU,
+//! and nothing else here is used.
 //!
-//! A group's weight is spread over its entities as its load is (`calc_group_shares`):
-//! each gets a part as its queue has of the load of all. Rules of
-//! kernel/sched/fair.c; the function behind each is named at it. A file a mechanism:
+//! A group's weight is divided among its entities in proportion to the load of their queues
+//! (`calc_group_shares`). The rules are those of kernel/sched/fair.c; comments name the kernel's
+//! function. Each mechanism has a file:
 //!
-//! - this one: what is kept of groups, and who is current;
+//! - this one: the state of groups, and the current entity;
 //! - `names`: the numbers of queues and entities;
 //! - `enqueue`: groups join the queue of a CPU and leave it;
 //! - `switch`: groups are picked, run and are charged;
-//! - `buddies`: whom a queue runs next, last, or not;
-//! - `weights`: what a group weighs on a CPU;
+//! - `buddies`: the entities that a queue prefers or skips;
+//! - `weights`: the weight of a group on a CPU;
 //! - `signals`: load tracking through both levels.
 //!
-//! Left out: groups below groups, bandwidth (`cpu.max`), automatic groups of
-//! sessions (`CONFIG_SCHED_AUTOGROUP`). The kernel charges a level when it is
-//! touched, here both are charged together.
+//! Not modelled: groups below groups, bandwidth (`cpu.max`), automatic groups of
+//! sessions (`CONFIG_SCHED_AUTOGROUP`). The kernel charges each level when it is
+//! touched; here both are charged together.
 
 mod buddies;
 mod check;
@@ -50,8 +51,8 @@ use crate::kernel::{Levels, WakeupTest};
 use crate::queues::Queues;
 use crate::world::state::FairQueue;
 
-/// Least weight of a group's entity (`MIN_SHARES`), in the finer unit, which the
-/// kernel forgot to convert it to.
+/// Least weight of a group's entity (`MIN_SHARES`), in the finer unit. The kernel does not
+/// convert the constant to that unit.
 const MIN_SHARES: u64 = 2;
 /// Weights of groups have this many bits behind the point (`scale_load`).
 const FINE: u32 = 10;
@@ -61,13 +62,13 @@ const FINE: u32 = 10;
 struct TaskGroup {
     /// `tg->shares`, in the finer unit.
     shares: u64,
-    /// Load of its queues, as they have told it (`tg->load_avg`).
+    /// Load of its queues as they last reported it (`tg->load_avg`).
     load_avg: u64,
-    /// Tasks that want to run, in 1024ths, told along with it (`tg->runnable_avg`; 7.3).
+    /// Runnable tasks, in 1024ths, reported with the load (`tg->runnable_avg`; 7.3).
     runnable_avg: u64,
 }
 
-/// What a group is on a CPU: its queue, and what its entity has beyond a task's.
+/// A group on a CPU: its queue, and the fields that its entity has beyond those of a task's.
 #[derive(Debug, Clone, Default)]
 struct GroupQueue {
     fair: FairQueue,
@@ -75,52 +76,54 @@ struct GroupQueue {
     view: alight_policy::Cpu,
     /// The entity's weight in the finer unit.
     weight: u64,
-    /// Tasks that want to run, as the entity's signals know it (`runnable_weight`).
+    /// Runnable tasks as the entity's signals count them (`runnable_weight`).
     runnable: u64,
-    /// What it has told the group of its load, and when (`tg_load_avg_contrib`).
+    /// The load and the runnable tasks that it last reported to the group
+    /// (`tg_load_avg_contrib`), and the time of that.
     contribution: u64,
     runnable_contribution: u64,
     contributed_at: u64,
-    /// Signals came or went, which the entity does not know yet (`propagate`,
-    /// `prop_runnable_sum`).
+    /// Tasks came or went with their signals, which the entity does not contain yet
+    /// (`propagate`, `prop_runnable_sum`).
     propagate: bool,
     prop_sum: i64,
-    /// Sums of load of those that were removed from afar (`removed.runnable_sum`).
+    /// Load sums of sleepers that woke on other CPUs (`removed.runnable_sum`).
     removed_sum: i64,
 }
 
-/// What groups add to the queue of a CPU.
+/// The part of groups in the queue of a CPU.
 #[derive(Debug, Clone, Copy)]
 struct Root {
     /// Entity of the group that runs, or [`NONE`] (`cfs_rq->curr`).
     curr: u32,
     /// Weights of the groups queued, in the finer unit.
     fine: u64,
-    /// What of the queue's weight is theirs.
+    /// Their part of the queue's weight.
     weight: u32,
 }
 
 /// The groups of a run.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Fair tasks may be in groups: else nothing of it is looked at.
+    /// Fair tasks may be in groups. If not, nothing else here is used.
     pub used: bool,
-    /// Groups stand in trees, and have some of their own ([`Levels::Nested`]).
+    /// Group entities are in the CPUs' trees, and groups have trees of their own
+    /// ([`Levels::Nested`]).
     pub nested: bool,
-    /// Their tasks stand in the CPUs' trees ([`Levels::Flat`], [`super::flat`]).
+    /// The tasks of groups are in the CPUs' trees ([`Levels::Flat`], [`super::flat`]).
     pub flat: bool,
-    /// `cfs_rq->next` may be somebody, with EEVDF.
+    /// With EEVDF: `cfs_rq->next` may be set.
     pub buddies: bool,
     cpus: usize,
     tasks: usize,
-    /// The first entity whose weight is kept in the finer unit: of a group where they are nested,
-    /// else any.
+    /// The first entity whose weight is kept in the finer unit: the first group's with nested
+    /// groups, the first of all with flat ones.
     fine_from: usize,
-    /// Weights of tasks in their CPU's tree where groups are flat, in the finer unit (`se->h_load`).
+    /// With flat groups: weights of tasks in their CPU's tree, in the finer unit (`se->h_load`).
     at_root: Box<[u64]>,
     /// Group of each task, [`NONE`] without one.
     of: Box<[u32]>,
-    /// Tasks that were given theirs; others begin where they are forked.
+    /// Tasks whose group is configured; others begin in the group of their parent.
     own: Box<[bool]>,
     groups: Box<[TaskGroup]>,
     queues: Box<[GroupQueue]>,
@@ -128,7 +131,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// `groups` for tasks that are given those of `of`; `cpus` of the machine.
+    /// `of`: the configured group of each task; `cpus`: number of CPUs of the machine.
     pub fn new(groups: &[Cgroup], of: &[Option<u32>], cpus: usize, rules: &Tunables) -> Self {
         let used = !groups.is_empty();
         let flat = used && rules.eevdf.levels == Levels::Flat;
@@ -166,7 +169,7 @@ impl Groups {
         }
     }
 
-    /// Entities, and queues, that groups have.
+    /// Number of the groups' entities, and of their queues.
     pub fn entities(&self) -> usize {
         self.queues.len()
     }
@@ -183,7 +186,7 @@ impl Groups {
     }
 }
 
-/// Who is current, and who meets whom.
+/// The current entity, and entities that compete.
 impl Queues<'_> {
     /// See [`Queues::fair_curr`].
     pub fn group_curr(&self, q: usize) -> u32 {
@@ -212,7 +215,7 @@ impl Queues<'_> {
         curr != NONE && !self.curr_is_rt(cpu) && self.queue_of(cpu, curr) == q
     }
 
-    /// The entities of two tasks of `cpu` that are in one queue (`find_matching_se`).
+    /// The entities of two tasks of `cpu` that are in the same queue (`find_matching_se`).
     #[inline]
     pub fn matching(&self, cpu: usize, a: u32, b: u32) -> (u32, u32) {
         match self.groups.nested && self.queue_of(cpu, a) != self.queue_of(cpu, b) {

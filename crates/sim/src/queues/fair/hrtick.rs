@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The end of a turn by a timer of its own (sched feature HRTICK), where a tick
-//! would come late: on by default from 7.2 on where the architecture lets timers
-//! be set once a switch (CONFIG_HRTIMER_REARM_DEFERRED: x86).
+//! HRTICK: a timer ends the turn of a task at its deadline, where a tick would come late. This
+//! sched feature is on by default from 7.2 on if the architecture sets timers once a switch
+//! (CONFIG_HRTIMER_REARM_DEFERRED: x86).
 //!
-//! The timer is set when a task is switched to while others wait, behind the switch,
-//! and when somebody joins a queue whose timer is not set, to the deadline of who
-//! runs. A task that is picked again does not set it. It is not taken back when the
-//! turn ends before; what comes next moves it, or is told to give way by it.
+//! The timer is set to the deadline of the current task: at the end of a switch while others
+//! wait, and when a task joins a queue whose timer is not set. A task that is picked again does
+//! not set it. The timer is not cancelled if the turn ends early: the next task moves it, or has
+//! to give way when it expires.
 
 use crate::base::queue::NEVER;
 use crate::queues::Queues;
 use crate::world::World;
 
-/// No turn is shorter, ns (`hrtick_start`).
+/// The shortest turn, ns (`hrtick_start`).
 const SHORTEST: u64 = 10_000;
-/// A timer that is set stays where it is unless it moves by more, ns (`hrtick_needs_rearm`).
+/// A timer that is set is moved only by more than this, ns (`hrtick_needs_rearm`).
 const NEAR: u64 = 5_000;
-/// An interrupt looks at the clock behind the moment that its timer was set to, ns: by
-/// more than what two divisions round down, so that the deadline has passed by then.
+/// An interrupt reads the clock this long after the time that its timer was set to, ns. That is
+/// more than two divisions round down: the deadline has passed by then.
 const ENTRY: u64 = 2;
 
 impl World<'_> {
@@ -32,8 +32,8 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// Somebody joined: sets the timer of `cpu`, whose current task is fair, to the end
-    /// of its turn (`hrtick_update`, `hrtick_start_fair`).
+    /// A task joined: sets the timer of `cpu`, whose current task is fair, to the end of the
+    /// current task's turn (`hrtick_update`, `hrtick_start_fair`).
     pub fn hrtick_start(&mut self, cpu: usize) {
         if self.core.cpus[cpu].h_nr_running <= 1 {
             return;
@@ -48,8 +48,8 @@ impl Queues<'_> {
     }
 
     /// `cpu` switches to its current task, which is fair: sets the timer at the end of
-    /// the switch (`set_next_task_fair`, `hrtick_schedule_exit`). Behind its deadline
-    /// the task is not told to give way, for it is not yet the current one.
+    /// the switch (`set_next_task_fair`, `hrtick_schedule_exit`). If the deadline is past, the
+    /// task does not have to give way, because the kernel does not see it as current yet.
     pub fn hrtick_switch(&mut self, cpu: usize) {
         if self.core.cpus[cpu].h_nr_running <= 1 {
             return;

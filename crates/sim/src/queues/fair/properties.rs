@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold of the fair class under every base: shares by weight, lag that
-//! balances, nobody lost.
+//! Tests of the properties of the fair class under every base: shares by weight, lag that
+//! balances, no task lost.
 
 use crate::dispatch::Sim;
 use crate::kernel::KERNELS;

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! EEVDF's queue: tasks in the order of their deadlines, which finds the earliest
-//! deadline among those that are eligible in O(log n).
+//! The queue of EEVDF: entities in the order of their deadlines. It finds the eligible entity
+//! with the earliest deadline in O(log n).
 //!
-//! Each node knows the least virtual runtime and the shortest and longest slice
-//! below it, as in the kernel's augmented tree. Equal deadlines keep the order of
-//! insertion.
+//! Each node holds the least virtual runtime and the shortest and longest slice of its subtree,
+//! as in the kernel's augmented tree. Equal deadlines keep the order of insertion.
 
 use super::eevdf::rescale;
 use crate::base::table::Table;
 use crate::base::treap::{LEFT, Links, Member, NONE, RIGHT, Treap, gather_up};
 use crate::kernel::weight::before;
 
-/// What EEVDF knows of a task, and its node (`struct sched_entity`). Virtual times, ns.
+/// The state of an entity under EEVDF, and its node (`struct sched_entity`). Times are virtual,
+/// ns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entity {
     pub vruntime: u64,
     /// Relative to [`Entity::vruntime`] while [`Entity::relative`].
     pub deadline: u64,
-    /// Until then it keeps the CPU though others are due (`vprot`).
+    /// Until this time it keeps the CPU even if others should run (`vprot`).
     pub protected_until: u64,
-    /// How far the queue's mean was ahead of it when it left.
+    /// The distance by which the queue's mean was ahead of it when it left.
     pub lag: i64,
     /// Time it wants at a turn, ns.
     pub slice: u64,
-    /// The deadline was taken along (`rel_deadline`).
+    /// The deadline was kept as a distance when it left (`rel_deadline`).
     pub relative: bool,
     /// It sleeps, but is still queued (`sched_delayed`).
     pub delayed: bool,
-    /// It asked for its slice itself (`custom_slice`).
+    /// The task asked for its slice (`custom_slice`).
     pub custom: bool,
-    /// As it counts in the queue's sums.
+    /// Its weight in the queue's sums.
     weight: u64,
     links: Links,
     /// Of the node and all below it.
@@ -60,8 +60,8 @@ impl Entity {
 }
 
 impl Entity {
-    /// What it takes along, its lag and the rest of its turn, in the virtual time of another
-    /// weight (`rescale_entity`).
+    /// Converts its lag, and a relative deadline, to the virtual time of another weight
+    /// (`rescale_entity`).
     pub fn rescale(&mut self, old: u64, new: u64) {
         self.lag = rescale(self.lag, old, new);
         if self.relative {
@@ -100,7 +100,7 @@ impl Member for Entity {
     }
 }
 
-/// A queue. Its sums are over the tasks in it, which the current one is not.
+/// A queue. The current entity is not in it and not in its sums.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tree {
     tree: Treap,
@@ -167,7 +167,7 @@ impl Tree {
     }
 
     /// The member of the earliest deadline among those whose virtual runtime is
-    /// `eligible`, or [`NONE`]; who is eligible is so with less, too.
+    /// `eligible`, or [`NONE`]. Every virtual runtime below an eligible one must be eligible.
     pub fn pick(&self, n: &Table<Entity>, eligible: impl Fn(u64) -> bool) -> u32 {
         let mut at = self.tree.root;
         while at != NONE {
@@ -184,7 +184,7 @@ impl Tree {
         NONE
     }
 
-    /// Books a member that comes (`sign` 1) or goes (-1).
+    /// Adds a member to the sums (`sign` 1) or removes it (-1).
     fn count(&mut self, e: &Entity, sign: i64) {
         let weight = sign * e.weight as i64;
         self.weight += weight;

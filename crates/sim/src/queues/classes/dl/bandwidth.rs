@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Bandwidth in use of a CPU: what its tasks may need, from when they wake until they have no claim
-//! any more (`running_bw`).
+//! Bandwidth in use of a CPU (`running_bw`): the sum over its SCHED_DEADLINE tasks. A task counts
+//! from its wakeup to the 0-lag time after it has gone to sleep.
 
 use super::BW_SHIFT;
 use super::timers::INACTIVE;
 use crate::queues::Queues;
 
 impl Queues<'_> {
-    /// `task` has ended: others may have its bandwidth from its 0-lag time on.
+    /// `task` has ended: its bandwidth is free for others from its 0-lag time on.
     pub(in crate::queues::classes) fn exits_dl(&mut self, task: u32) {
         if !self.dl(task).non_contending {
             self.give_bandwidth_back(task);
         }
     }
 
-    /// The current task of `cpu` has left the class. It counts there no more, but others
-    /// may have its bandwidth only from its 0-lag time on (`switched_from_dl`).
+    /// The current task of `cpu` has left the class. It no longer counts there, but its bandwidth
+    /// is free for others only from its 0-lag time on (`switched_from_dl`).
     pub(in crate::queues::classes) fn leaves_dl(&mut self, cpu: usize, task: u32) {
         let at = self.dl(task).zero_lag();
         if at < self.now as i64 {
@@ -25,7 +25,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `cpu_bw_dl` follows.
+    /// Sets the bandwidth in use of tasks, and `cpu_bw_dl` with it.
     fn set_running_bw(&mut self, cpu: usize, running_bw: u64) {
         self.classes.dl[cpu].running_bw = running_bw;
         self.show_bandwidth(cpu);
@@ -38,7 +38,7 @@ impl Queues<'_> {
         self.core.cpus[cpu].dl_bandwidth = ((running_bw << 10) >> BW_SHIFT) as u16;
     }
 
-    /// What `task` may need counts on `cpu` (`task_contending`, `migrate_task_rq_dl`).
+    /// The bandwidth of `task` counts on `cpu` (`task_contending`, `migrate_task_rq_dl`).
     pub(super) fn contend(&mut self, cpu: usize, task: u32) {
         self.dl(task).non_contending = false;
         if self.dl(task).counted_on == Some(cpu as u32) {

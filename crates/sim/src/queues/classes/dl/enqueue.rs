@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks of the class come to the queue of a CPU, and leave it.
+//! Enqueue and dequeue of SCHED_DEADLINE tasks.
 
 use super::timers::INACTIVE;
 use super::{Joins, before};
@@ -57,7 +57,7 @@ impl Queues<'_> {
         self.queue_dl(cpu, task);
     }
 
-    /// `__enqueue_dl_entity`: behind those of the same deadline.
+    /// `__enqueue_dl_entity`: behind tasks of the same deadline.
     fn queue_dl(&mut self, cpu: usize, task: u32) {
         let tasks = &self.classes.dl[cpu].tasks;
         let at = tasks.partition_point(|&other| !self.earlier(task, other));
@@ -118,8 +118,8 @@ impl Queues<'_> {
         self.start_timer_of(cpu, task, INACTIVE, at as u64);
     }
 
-    /// Throttled tasks of a CPU that goes off wait on another one
-    /// (`dl_task_offline_migration`, which the kernel puts off until they may run).
+    /// Moves the throttled tasks of a CPU that goes offline to another one. The kernel does so
+    /// later, when they may run again (`dl_task_offline_migration`).
     pub fn move_throttled_away(&mut self, cpu: usize) {
         for task in 0..self.tasks.len() as u32 {
             let on_rq = self.views[task as usize].flags & task_flag::ON_RQ != 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Timers of tasks: the next period of one that is throttled, and the time from which a sleeper has no
-//! claim any more (`dl_timer`, `inactive_timer`).
+//! Timers of SCHED_DEADLINE tasks: the next period of a throttled task (`dl_timer`), and the
+//! 0-lag time of a sleeping one (`inactive_timer`).
 
 use super::Joins;
 use crate::queues::Queues;
@@ -12,7 +12,8 @@ pub(super) const REPLENISH: usize = 0;
 pub(super) const INACTIVE: usize = 1;
 
 impl Queues<'_> {
-    /// Awaits the next period of `task`; false if that has begun (`start_dl_timer`).
+    /// Starts the timer for the next period of `task`; false if the period has already begun
+    /// (`start_dl_timer`).
     pub(super) fn start_dl_timer(&mut self, cpu: usize, task: u32) -> bool {
         let at = self.dl(task).next_period();
         if at < self.now {
@@ -47,7 +48,7 @@ impl Queues<'_> {
     /// `dl_task_timer`.
     fn next_period_begins(&mut self, by: usize, task: u32) {
         if !self.is_dl(task) {
-            // It left the class throttled, and may come back (`__dl_clear_params`).
+            // It left the class while throttled, and may come back (`__dl_clear_params`).
             let dl = self.dl(task);
             (dl.throttled, dl.yielded) = (false, false);
             return;
@@ -69,7 +70,8 @@ impl Queues<'_> {
         }
     }
 
-    /// `inactive_task_timer`. A task that woke and slept again meanwhile has a later time.
+    /// `inactive_task_timer`. A task that woke and slept again meanwhile has a later 0-lag time:
+    /// the timer is started again.
     fn zero_lag_comes(&mut self, by: usize, task: u32) {
         let gone = !self.is_dl(task) || self.tasks[task as usize].life == Life::Dead;
         let d = self.dl(task);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold of a queue.
+//! The invariants of an EEVDF queue.
 
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
 use alight_policy::abi::task_flag;
 
 impl Queues<'_> {
-    /// The first broken rule of the queue of `cpu`, for the invariants: what is
-    /// ahead of the mean and what is behind balances, but for rounding.
+    /// The first broken invariant of the queue `q`: its sums are those of its entities, and one
+    /// of them is eligible if none is current.
     pub(crate) fn eevdf_check(&self, q: usize) -> Option<String> {
         let queue = &self.eevdf.queues[q];
         let curr = self.fair_curr(q);

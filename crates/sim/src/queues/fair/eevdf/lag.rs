@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Lag: how far the mean of a queue is ahead of a task.
+//! Lag: the distance by which the mean of a queue is ahead of a task, and its bounds.
 
 use crate::base::timeline::NONE;
 use crate::kernel::{LagLimit, Sleepers};
 use crate::queues::Queues;
 
 impl Queues<'_> {
-    /// How far the mean is ahead of the queued `task`, within a limit (`entity_lag`).
+    /// The distance by which the mean is ahead of the queued `task`, within a limit
+    /// (`entity_lag`).
     pub(in crate::queues::fair) fn lag(&mut self, q: usize, task: u32) -> i64 {
         let mean = self.mean_vruntime(q);
         let slice = match self.tunables.eevdf.lag_limit {
@@ -29,7 +30,7 @@ impl Queues<'_> {
         queued.unwrap_or(0).max(own)
     }
 
-    /// The longest lag of `task` where the `slice` that counts for it is that long (`entity_lag`).
+    /// The longest lag of `task` if the limit is made of `slice` (`entity_lag`).
     fn lag_limit(&self, task: u32, slice: u64) -> i64 {
         let tick = self.tunables.tick;
         let time = match self.tunables.eevdf.lag_limit {
@@ -39,9 +40,10 @@ impl Queues<'_> {
         self.virtual_of(task, time) as i64
     }
 
-    /// A sleeper in debt may pay it off but not run up a credit; true if it should
-    /// stand elsewhere for that, or for the bound of lag (`update_entity_lag`, up to 7.0
-    /// `requeue_delayed_entity` and `finish_delayed_dequeue_entity`).
+    /// Sets the lag of a delayed sleeper: it may pay off a negative lag, but gains no positive
+    /// one. True if it must be placed anew for that, or for the bound of lag
+    /// (`update_entity_lag`, up to 7.0 `requeue_delayed_entity` and
+    /// `finish_delayed_dequeue_entity`).
     pub(in crate::queues::fair) fn lag_of_delayed(&mut self, q: usize, task: u32) -> bool {
         let now = self.lag(q, task);
         if self.tunables.eevdf.sleepers == Sleepers::PayDebt {
@@ -55,9 +57,9 @@ impl Queues<'_> {
         self.eevdf.queues[q].zero.wrapping_sub(lag as u64) != vruntime
     }
 
-    /// Gives `task` the lag by which [`Queues::place`] will have it stand `ahead` of `origin`, or of the
-    /// mean; returns that origin. In an empty queue it stands where that begins: the others' origin
-    /// lies that much before it.
+    /// Sets the lag of `task` so that [`Queues::place`] places it `ahead` of `origin`, by default
+    /// of the mean; returns the origin. An empty queue places it at the mean: then the origin is
+    /// `ahead` before the mean.
     pub fn lag_to_stand_ahead(
         &mut self,
         q: usize,

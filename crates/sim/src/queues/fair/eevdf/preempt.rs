@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How long the current task is left alone, and who takes the CPU from it.
+//! Slice protection of the current task, preemption at wakeups, and `sched_yield`.
 
 use super::before;
 use crate::base::timeline::NONE;
@@ -16,8 +16,8 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// The current task gives way before its deadline (`did_preempt_short`; later who is
-    /// not protected).
+    /// Does the current task give way before its deadline (`did_preempt_short`; in later kernels
+    /// when it is not protected)?
     pub(super) fn turn_ends_early(&self, q: usize, curr: u32) -> bool {
         match self.tunables.eevdf.wakeup {
             WakeupTest::Pick => false,
@@ -50,9 +50,9 @@ impl Queues<'_> {
         };
     }
 
-    /// `task` is being switched to: it keeps the CPU for its slice, or for the shortest slice
-    /// that somebody waits for, in 7.3 until it is no longer due beside that one
-    /// (`set_protect_slice`).
+    /// `task` is being switched to: it is protected until its deadline. If a queued entity has a
+    /// shorter slice, protection lasts for the shortest slice only, in 7.3 while `task` is
+    /// eligible (`set_protect_slice`).
     pub(crate) fn protect(&mut self, q: usize, task: u32) {
         let e = *self.entity(task);
         if self.tunables.eevdf.protection == Protection::ThisDeadline {
@@ -73,8 +73,9 @@ impl Queues<'_> {
         self.entity_mut(task).protected_until = until;
     }
 
-    /// A waking task did not preempt: from its slice on it may. What the current task is ahead
-    /// of the mean does not count in 7.3 (`update_protect_slice`).
+    /// A waking task did not preempt: cuts the protection of the current task to the shortest
+    /// slice in the queue. In 7.3 that slice begins at the mean if the current task is ahead of it
+    /// (`update_protect_slice`).
     fn shorten_protection(&mut self, q: usize, curr: u32) {
         let stands = self.entity(curr).vruntime;
         let from = match self.tunables.eevdf.wakeup {
@@ -97,8 +98,8 @@ impl Queues<'_> {
         }
     }
 
-    /// A woken entity has a shorter slice than the current one, is eligible, and has the better
-    /// claim (`do_preempt_short`).
+    /// A woken entity is eligible and has a shorter slice than the current one, and has the earlier
+    /// deadline or the current one is not eligible (`do_preempt_short`).
     fn short_is_due(&self, q: usize, woken: u32, curr: u32) -> bool {
         let (w, c) = (self.entity(woken), self.entity(curr));
         let mean = self.mean(q);
@@ -107,8 +108,8 @@ impl Queues<'_> {
             && (before(w.deadline, c.deadline) || !mean.eligible(c.vruntime))
     }
 
-    /// `task`, whose slice is shorter than the current one's, is next on `cpu`, unless somebody
-    /// with a still shorter one is (`set_short_buddy`).
+    /// `task`, whose slice is shorter than the current one's, becomes the next buddy of `cpu`,
+    /// unless the buddy has a still shorter slice (`set_short_buddy`).
     fn set_short_buddy(&mut self, cpu: usize, task: u32) {
         let next = self.fair_queue(cpu).next;
         let shorter = next != NONE && self.entity(next).slice < self.entity(task).slice;
@@ -123,7 +124,7 @@ impl Queues<'_> {
             return;
         }
         if self.fair_curr(self.line_of(cpu, curr)) == NONE || self.eevdf.is_delayed(curr) {
-            // It is on its way to sleep.
+            // The current task is going to sleep.
             return self.resched_fair(cpu);
         }
         if self.tunables.eevdf.wakeup == WakeupTest::ShortIsNext {
@@ -152,13 +153,13 @@ impl Queues<'_> {
             }
             _ => return self.check_preempt_vprot(q, se, pse, new),
         }
-        // A sleeper that is picked does not leave for that.
+        // This pick does not dequeue a delayed sleeper.
         if self.pick_eevdf(q, true) == pse {
             self.resched_fair(cpu);
         }
     }
 
-    /// The end of [`Balancer::check_preempt_eevdf`] where protection ends at a virtual time.
+    /// The end of [`Queues::check_preempt_eevdf`] if protection ends at a virtual time.
     fn check_preempt_vprot(&mut self, q: usize, se: u32, pse: u32, new: bool) {
         let short = self.entity(pse).slice < self.entity(se).slice;
         let cuts = self.tunables.eevdf.wakeup == WakeupTest::ShortCutsProtection;
@@ -179,7 +180,7 @@ impl Queues<'_> {
         }
     }
 
-    /// [`Balancer::check_preempt_eevdf`] of 7.3, which compares tasks themselves, whatever groups
+    /// [`Queues::check_preempt_eevdf`] of 7.3: compares the tasks themselves, whatever groups
     /// they are in.
     fn check_preempt_flat(&mut self, cpu: usize, curr: u32, task: u32, new: bool) {
         let (curr_idle, idle) = (self.is_idle_entity(curr), self.is_idle_entity(task));
@@ -205,8 +206,8 @@ impl Queues<'_> {
         self.resched_fair(cpu);
     }
 
-    /// Would `task` run next? Sleepers met on the way leave; in 6.18.15 one that would run stays,
-    /// and `task` is not picked.
+    /// Would `task` run next? Delayed sleepers that are picked before it are dequeued; in 6.18.15
+    /// such a sleeper stays queued, and `task` counts as not picked.
     pub(super) fn wakee_is_picked(&mut self, q: usize, task: u32, protect: bool) -> bool {
         let sleepers_stay = self.tunables.eevdf.wakeup == WakeupTest::ShortCutsProtection;
         loop {
@@ -218,8 +219,8 @@ impl Queues<'_> {
         }
     }
 
-    /// The current task lets others have a turn (`yield_task_fair`): it gives up the rest of its
-    /// own, if it still has a claim to the CPU, or has its deadline later.
+    /// `sched_yield` of the current task (`yield_task_fair`). By the kernel's rule, it gives up the
+    /// rest of its turn if it is eligible, or only its deadline moves by a slice.
     pub(crate) fn yield_eevdf(&mut self, cpu: usize, curr: u32) {
         self.clock(cpu);
         self.update_curr(cpu);

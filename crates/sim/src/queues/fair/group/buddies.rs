@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Buddies at each level: whom a queue runs next, last, or not (`cfs_rq->next`, `last`, `skip`).
+//! Buddies at each level: the entities that a queue prefers (`cfs_rq->next`, `last`) or passes
+//! over (`skip`).
 
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
@@ -7,7 +8,7 @@ use crate::world::state::FairQueue;
 use alight_policy::abi::class;
 
 impl Queues<'_> {
-    /// Sets a buddy at each level, up to one that yields to all others anyway
+    /// Sets a buddy at each level, from the task up; stops at a SCHED_IDLE entity
     /// (`set_next_buddy`, `set_last_buddy`).
     #[inline]
     fn set_buddy(&mut self, cpu: usize, entity: u32, buddy: impl Fn(&mut FairQueue) -> &mut u32) {
@@ -47,8 +48,8 @@ impl Queues<'_> {
         }
     }
 
-    /// `entity` of queue `q` is no buddy any more, and then its group is none for
-    /// its sake (`clear_buddies`).
+    /// `entity` of queue `q` is no longer a buddy. Its group's entity loses the same roles
+    /// (`clear_buddies`).
     #[inline(always)]
     pub fn forget_buddy(&mut self, q: usize, entity: u32) {
         match self.groups.nested {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold of groups after every event.
+//! The invariants of groups, checked after every event.
 
 use super::{FINE, GroupQueue, MIN_SHARES};
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
 use alight_policy::abi::class;
 
-/// Tasks of a queue: number, weight, and of them SCHED_IDLE ones.
+/// Sums over the tasks of a queue: number, weight, number of SCHED_IDLE ones.
 type Sums = (u32, u32, u32);
 
 impl Queues<'_> {
-    /// Tasks that the queues of `cpu` hold, of groups and without; and weight that
-    /// the CPU's own has of tasks without a group beyond `weight` of all tasks, if
-    /// some are in groups.
+    /// Number of tasks in the queues of `cpu`, in groups and without; the current one is not
+    /// among them.
     pub fn queued_on(&self, cpu: usize) -> u32 {
         let root = self.fair_queued(cpu);
         if !self.groups.nested {
@@ -78,7 +77,7 @@ impl Queues<'_> {
         (0..self.cpus.len()).find_map(|cpu| self.groups_check_on(cpu, &found))
     }
 
-    /// What the tasks on each group's queue add up to.
+    /// The sums over the tasks of each group's queue.
     fn sums_of_groups(&self) -> Vec<Sums> {
         let mut found = vec![(0, 0, 0); self.groups.queues.len()];
         for task in 0..self.groups.tasks as u32 {

@@ -73,8 +73,8 @@ impl Queues<'_> {
         }
     }
 
-    /// `task` has left its queue on `cpu`; `sleeps`: for itself. Its group leaves
-    /// the CPU's queue if nobody is left (`dequeue_task_fair`, 7.2: `dequeue_entities`).
+    /// `task` has left its queue on `cpu`; `sleeps`: it went to sleep. Its group leaves the CPU's
+    /// queue if it has no task left there (`dequeue_task_fair`, 7.2: `dequeue_entities`).
     pub(in crate::queues::fair) fn group_left(&mut self, cpu: usize, task: u32, sleeps: bool) {
         let Some(entity) = self.group_entity(cpu, task) else {
             return;
@@ -83,13 +83,13 @@ impl Queues<'_> {
             return self.group_leaves(cpu, entity);
         }
         if sleeps && self.groups.nested {
-            // It slept within its turn: the rest is its group's.
+            // The task slept within its turn: its group gets the rest.
             self.set_next_buddy(cpu, entity);
         }
         self.group_changed(cpu, entity);
     }
 
-    /// A group's queue has changed, its entity stays where it is.
+    /// A group's queue has changed; its entity stays queued.
     fn group_changed(&mut self, cpu: usize, entity: u32) {
         self.refresh_entity(cpu, entity);
         self.runnable_changed(entity);
@@ -97,8 +97,8 @@ impl Queues<'_> {
         self.take_slice(cpu, entity);
     }
 
-    /// The entity of a group without tasks leaves the queue of `cpu`; with EEVDF from 6.12
-    /// on it may have to wait there until it is due, as a task (`dequeue_entity`).
+    /// The entity of a group without tasks leaves the queue of `cpu`. With EEVDF from 6.12 on it
+    /// stays queued until it is eligible, like a task (`dequeue_entity`).
     fn group_leaves(&mut self, cpu: usize, entity: u32) {
         if self.groups.flat {
             return self.group_gone(cpu, entity);
@@ -124,7 +124,7 @@ impl Queues<'_> {
         }
     }
 
-    /// A group's entity that waited in the queue of `cpu` was picked: it leaves.
+    /// Dequeues a picked group entity without tasks that had stayed in the queue of `cpu`.
     pub(in crate::queues::fair) fn finish_delayed_group(&mut self, cpu: usize, entity: u32) {
         self.forget_buddy(cpu, entity);
         self.lag_of_delayed(cpu, entity);
@@ -141,7 +141,7 @@ impl Queues<'_> {
         self.count_entity(cpu, entity, false);
     }
 
-    /// The group of `entity`, which waited to leave, has a task again
+    /// The group of `entity`, which had stayed queued without tasks, has a task again
     /// (`requeue_delayed_entity`).
     fn requeue_group(&mut self, cpu: usize, entity: u32) {
         if self.lag_of_delayed(cpu, entity) {
@@ -149,7 +149,7 @@ impl Queues<'_> {
             if !running {
                 self.queue_out(cpu, entity);
             }
-            // As if it was not there (`nr_queued--`).
+            // Place it as if it were not queued (`nr_queued--`).
             self.views[entity as usize].flags &= !task_flag::ON_RQ;
             self.place(cpu, entity, false);
             self.views[entity as usize].flags |= task_flag::ON_RQ;
@@ -161,8 +161,8 @@ impl Queues<'_> {
         self.entity_mut(entity).delayed = false;
     }
 
-    /// The current task of `cpu` goes over to `group` (`sched_move_task`): it leaves
-    /// the queue as when it migrates, joins the other and lets others have a look.
+    /// The current task of `cpu` moves to `group` (`sched_move_task`): it leaves its queue as in a
+    /// migration, joins the other one, and the CPU reschedules.
     pub fn change_group(&mut self, cpu: usize, task: u32, group: u32) {
         if self.groups.of[task as usize] == group {
             return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The numbers of queues and entities, and what lies behind them: see the table of
-//! the group's own file.
+//! The numbers of queues and entities, and access by number. [`super`] has a table of them.
 
 use super::{FINE, GroupQueue, Groups, TaskGroup};
 use crate::base::timeline::NONE;
@@ -11,7 +10,7 @@ use crate::world::state::FairQueue;
 use alight_policy::abi::task_flag;
 
 impl Groups {
-    /// `task` weighs that in its CPU's tree from now on.
+    /// Sets the weight of `task` in its CPU's tree, with flat groups.
     pub(in crate::queues::fair) fn weigh(&mut self, task: u32, weight: u64) {
         self.at_root[task as usize] = weight;
     }
@@ -42,7 +41,7 @@ impl Queues<'_> {
         }
     }
 
-    /// Queue in whose tree `entity` of `cpu` stands: its own, or the CPU's where groups are flat.
+    /// The queue whose tree holds `entity` of `cpu`: its own, or the CPU's with flat groups.
     #[inline(always)]
     pub fn line_of(&self, cpu: usize, entity: u32) -> usize {
         match self.groups.nested {
@@ -58,19 +57,20 @@ impl Queues<'_> {
         }
     }
 
-    /// Does `entity`, which is one, stand for a group?
+    /// Does `entity` represent a group? It must not be [`NONE`].
     #[inline(always)]
     pub fn is_group(&self, entity: u32) -> bool {
         entity as usize >= self.groups.tasks
     }
 
-    /// Entity of the group whose queue `q` is; `None`: it is a CPU's.
+    /// Entity of the group that owns queue `q`; `None`: `q` is a CPU's.
     pub(super) fn entity_of(&self, q: usize) -> Option<u32> {
         let nr = q.checked_sub(self.groups.cpus)?;
         Some((self.groups.tasks + nr) as u32)
     }
 
-    /// Entity that `task` has in the queue of `cpu` itself (`parent_entity`, if it has one).
+    /// The entity in the queue of `cpu` that represents `task`: its group's (`parent_entity`), else
+    /// its own.
     pub(super) fn root_entity(&self, cpu: usize, task: u32) -> u32 {
         self.entity_of(self.queue_of(cpu, task)).unwrap_or(task)
     }
@@ -80,7 +80,7 @@ impl Queues<'_> {
         self.entity_of(self.queue_of(cpu, task))
     }
 
-    /// What a group has on the CPU of its `entity`.
+    /// The queue of a group on the CPU of its `entity`.
     pub(super) fn group_queue(&self, entity: u32) -> &GroupQueue {
         &self.groups.queues[entity as usize - self.groups.tasks]
     }
@@ -118,7 +118,7 @@ impl Queues<'_> {
         }
     }
 
-    /// Weight of `entity` in its tree, in the finest unit that entities of the run differ in.
+    /// Weight of `entity` in its tree, in the finer unit if the run has groups.
     #[inline(always)]
     pub fn exact_weight(&self, entity: u32) -> u64 {
         match self.groups.used {
@@ -129,19 +129,20 @@ impl Queues<'_> {
         }
     }
 
-    /// Is virtual time of `entity` counted by a weight in the finer unit?
+    /// Is the virtual time of `entity` computed with a weight in the finer unit?
     #[inline(always)]
     pub fn weighs_finely(&self, entity: u32) -> bool {
         entity as usize >= self.groups.fine_from
     }
 
-    /// `calc_delta_fair` by such a weight, with EEVDF.
+    /// `calc_delta_fair` with a weight in the finer unit, for EEVDF.
     pub fn virtual_of_fine(&self, entity: u32, delta: u64) -> u64 {
         let weight = self.exact_weight(entity);
         (u128::from(delta) * u128::from(NICE_0_FINE) / u128::from(weight)) as u64
     }
 
-    /// The level above queue `q`: weight of all with the group's own, and this; `None` on top.
+    /// The level above a group's queue `q`: the total weight including the group's, and the
+    /// group's; `None` for a CPU's queue.
     pub fn above(&self, q: usize) -> Option<(u32, u32)> {
         if !self.groups.used {
             return None;

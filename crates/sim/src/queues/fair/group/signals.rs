@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Load tracking through two levels: tasks of a group count in the group's queue,
-//! its entity in the CPU's queue. What comes and goes below reaches the CPU's
-//! queue by propagation, so that its utilization contains that of all tasks
-//! (kernel/sched/fair.c, `update_load_avg` and what it calls).
+//! its entity in the CPU's queue. Changes in the group's queue are propagated to the CPU's
+//! queue, so that its utilization contains that of all tasks
+//! (kernel/sched/fair.c, `update_load_avg` and its callees).
 
 mod propagate;
 mod tasks;
@@ -14,12 +14,12 @@ use crate::world::World;
 use alight_policy::abi::Pelt;
 use alight_policy::{pelt, rq};
 
-/// `PELT_MIN_DIVIDER`: what closed periods contribute at most.
+/// `PELT_MIN_DIVIDER`: the most that completed periods contribute.
 const MIN_DIVIDER: u32 = MAX - 1024;
 /// `LOAD_AVG_MAX`: limit of a sum.
 const MAX: u32 = 47742;
-/// A queue tells its group of its load at most once in so many ns
-/// (`update_tg_load_avg`, where it is limited).
+/// The least time between two reports of a queue's load to its group, ns
+/// (`update_tg_load_avg`, in kernels that limit it).
 const TELL_NS: u64 = 1_000_000;
 
 /// `get_pelt_divider`.
@@ -45,9 +45,9 @@ impl Queues<'_> {
         view.capacity_orig = cpu.capacity_orig;
     }
 
-    /// The signals of queue `q` of a group are about to come up to now: what was
-    /// removed from afar will leave it (`update_cfs_rq_load_avg`). Says whether
-    /// somebody of the group runs on the CPU.
+    /// Called before the signals of a group's queue `q` are brought to now: the load of sleepers
+    /// that woke on other CPUs will leave it (`update_cfs_rq_load_avg`). True if a task of the
+    /// group runs on the CPU.
     fn group_refreshes(&mut self, q: usize) -> bool {
         self.group_clock(q);
         let old_sums = self.group_rules().old_sums;
@@ -109,7 +109,8 @@ impl Queues<'_> {
         }
     }
 
-    /// PELT time at which the queue of `task` on `cpu` was last updated (`cfs_rq_last_update_time`).
+    /// PELT time at which the queue of `task` on `cpu` was last updated
+    /// (`cfs_rq_last_update_time`).
     pub fn queue_last_update(&self, cpu: usize, task: u32) -> u64 {
         let q = self.queue_of(cpu, task);
         if q == cpu {
@@ -130,15 +131,16 @@ impl Queues<'_> {
         (&mut self.power.views[task as usize], &mut queue.view)
     }
 
-    /// What the entity counts as runnable from now on (`se_update_runnable`).
+    /// Updates the runnable tasks that the entity counts (`se_update_runnable`).
     pub(super) fn runnable_changed(&mut self, entity: u32) {
         let queue = self.group_queue_mut(entity);
         let view = &queue.view;
         queue.runnable = u64::from(view.h_nr_running - u32::from(view.h_nr_delayed));
     }
 
-    /// Queue `q` tells its group of its load, and where the group's weight hangs on it of its tasks,
-    /// if one of them has `changed` by more than a 64th (`update_tg_load_avg`).
+    /// Queue `q` reports its load to its group, if its signals have `changed` and by more than a
+    /// 64th (`update_tg_load_avg`). If the group's weight depends on the number of its tasks, the
+    /// queue reports its runnable tasks too.
     fn told(&mut self, q: usize, changed: bool) {
         if !changed || !self.hotplug.online.contains((q % self.groups.cpus) as u32) {
             return;
@@ -168,7 +170,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `cpu` went off: its load is none of the groups' any more (`clear_tg_offline_cfs_rqs`).
+    /// `cpu` went offline: removes its load from the groups (`clear_tg_offline_cfs_rqs`).
     pub fn groups_offline(&mut self, cpu: usize) {
         for (nr, group) in self.groups.groups.iter_mut().enumerate() {
             let queue = &mut self.groups.queues[nr * self.groups.cpus + cpu];
@@ -177,7 +179,7 @@ impl Queues<'_> {
         }
     }
 
-    /// Load of `task` seen from its CPU: its part of its group's load (`task_h_load`).
+    /// The load of `task` in the queue of its CPU: its part of its group's load (`task_h_load`).
     pub fn task_h_load(&self, task: u32) -> u32 {
         let view = &self.views[task as usize];
         let own = view.pelt.load_avg;
@@ -194,9 +196,9 @@ impl Queues<'_> {
         (u64::from(own) * (root * group / (root + 1)) / (queue + 1)) as u32
     }
 
-    /// Shows the placement core the load of `task` as seen from its CPU, and what a
-    /// sleeper's signals are by now on the queue that it left
-    /// (`sync_entity_load_avg`); returns them as they were.
+    /// Prepares the signals of `task` for the placement core: the load is that in the queue of its
+    /// CPU, and a sleeper's signals decay to the last update of the queue that it left
+    /// (`sync_entity_load_avg`). Returns the signals as they were.
     pub fn lend_signals(&mut self, task: usize) -> Option<Pelt> {
         if !self.groups.used || task >= self.groups.tasks || self.task_group(task as u32) == NONE {
             return None;
@@ -215,7 +217,7 @@ impl Queues<'_> {
         Some(was)
     }
 
-    /// The signals of a group's entity and of the queue of `cpu` come up to now
+    /// Brings the signals of a group's entity and of the queue of `cpu` to now
     /// (`update_load_avg`).
     pub(super) fn refresh_entity(&mut self, cpu: usize, entity: u32) {
         let running = self.groups.roots[cpu].curr == entity;
@@ -236,8 +238,8 @@ impl Queues<'_> {
         self.signals_changed(cpu);
     }
 
-    /// Lets the load of the groups on `cpu` decay to now; its own queue is refreshed
-    /// behind it (`__update_blocked_fair`).
+    /// Decays the load of the groups on `cpu` to now; the CPU's own queue is refreshed
+    /// afterwards (`__update_blocked_fair`).
     pub fn groups_refresh_blocked(&mut self, cpu: usize) {
         for nr in 0..self.groups.groups.len() {
             let at = nr * self.groups.cpus + cpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Groups run: picked level by level, current while their tasks are, charged along with them.
+//! Groups that run: the pick level by level, the switch, charges and ticks.
 
 use crate::base::timeline::NONE;
 use crate::kernel::BuddiesCleared;
@@ -36,7 +36,7 @@ impl Queues<'_> {
     }
 
     /// The task of `cpu` to run next, level by level (`pick_next_task_fair`, 7.2:
-    /// `pick_task_fair`). Sleepers that are picked leave, and the pick begins anew.
+    /// `pick_task_fair`). A sleeper that is picked is dequeued, and the pick begins anew.
     pub(in crate::queues::fair) fn pick_grouped(&mut self, cpu: usize) -> u32 {
         'again: loop {
             let mut q = cpu;
@@ -60,8 +60,8 @@ impl Queues<'_> {
         }
     }
 
-    /// `next`, which may be [`NONE`] or of another class, is about to become
-    /// current on `cpu`: groups that both are in stay current
+    /// `next`, which may be [`NONE`] or of another class, is about to become current on `cpu`. A
+    /// group that holds both `next` and the previous task stays current
     /// (`put_prev_entity`, `set_next_entity` of groups).
     pub fn switch_groups(&mut self, cpu: usize, next: u32) {
         let new = match next {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A group's weight: its parts on the CPUs, and what a queue and an entity make of
-//! one that changes.
+//! The weight of a group: its shares on the CPUs, and the change of an entity's weight.
 
 use super::{FINE, MIN_SHARES};
 use crate::kernel::weight::inverse_of_sum;
@@ -11,7 +10,7 @@ use crate::queues::fair::{NICE_0_FINE, Order};
 use alight_policy::rq;
 
 impl Queues<'_> {
-    /// The queue's weight follows what groups have of it (`scale_load_down` of the sum).
+    /// Updates the queue's weight after that of its groups changed (`scale_load_down` of the sum).
     pub(super) fn count_weight(&mut self, cpu: usize) {
         let (root, view) = (&mut self.groups.roots[cpu], &mut self.power.core.cpus[cpu]);
         let tasks = view.weight - root.weight;
@@ -23,7 +22,8 @@ impl Queues<'_> {
         root.weight = view.weight - tasks;
     }
 
-    /// What the group of `entity` has to spread over its CPUs (`calc_smp_shares`, `calc_concur_shares`).
+    /// The weight that the group of `entity` divides among CPUs (`calc_smp_shares`,
+    /// `calc_concur_shares`).
     pub(super) fn shares_of(&self, entity: u32) -> u64 {
         let group = self.group_of(entity);
         match self.group_rules().shares {
@@ -36,8 +36,8 @@ impl Queues<'_> {
         }
     }
 
-    /// What its group leaves `task` of its weight in the tree of `cpu`, in the finer unit, level by
-    /// level from the task up (`__calc_prop_weight`).
+    /// The weight of `task` in the tree of `cpu`, its share of its group's weight, in the finer
+    /// unit; computed from the task up (`__calc_prop_weight`).
     pub(in crate::queues::fair) fn weight_at_root(&self, cpu: usize, task: u32) -> u64 {
         let own = u64::from(self.views[task as usize].weight) << FINE;
         let Some(entity) = self.group_entity(cpu, task) else {
@@ -48,9 +48,9 @@ impl Queues<'_> {
         (part.max(MIN_SHARES) * queue.weight / NICE_0_FINE).max(MIN_SHARES)
     }
 
-    /// Takes a queued entity, a group or the current task, off its place in the tree of `cpu`: where
-    /// the queue stood, what is left of its turn and of its protection. A protection by deadline
-    /// stays where it is, and ends as the deadline moves.
+    /// Takes a queued entity, a group's or the current task's, out of the tree of `cpu`. Returns
+    /// the mean of the queue, and the distances from it to the entity's deadline and to the end of
+    /// its protection. A protection by deadline is not returned: it ends as the deadline moves.
     pub(in crate::queues::fair) fn lift(
         &mut self,
         cpu: usize,
@@ -74,7 +74,7 @@ impl Queues<'_> {
         )
     }
 
-    /// Puts it back at its lag, all in the virtual time of its new weight.
+    /// Puts the entity back at its lag; deadline and protection are rescaled to its new weight.
     pub(in crate::queues::fair) fn set_down(
         &mut self,
         cpu: usize,

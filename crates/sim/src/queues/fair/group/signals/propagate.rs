@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What came and went in a group's queue reaches its entity, and the queue of the CPU
+//! Propagation of changes in a group's queue to its entity and to the queue of the CPU
 //! (`propagate_entity_load_avg`).
 
 use super::{MAX, MIN_DIVIDER, divider};
@@ -16,8 +16,8 @@ fn add_64(value: u64, delta: i64) -> u64 {
     value.checked_add_signed(delta).unwrap_or(0)
 }
 
-/// A queue's sum is no less than its average stands for; where the kernel takes
-/// the larger of both in 32 bits it is cut to them (see `policy_sums_rule`).
+/// A queue's sum is at least its average times the least divider. A kernel that takes the larger
+/// of both in 32 bits cuts the sum to 32 bits (see `policy_sums_rule`).
 fn bound(sums: u32, sum: u64, average: u32) -> u64 {
     let least = u64::from(average) * u64::from(MIN_DIVIDER);
     match sums {
@@ -26,12 +26,12 @@ fn bound(sums: u32, sum: u64, average: u32) -> u64 {
     }
 }
 
-/// A queue's sums are made of its averages (read in 5.10.262 and 5.15.215).
+/// Are a queue's sums computed from its averages (read in 5.10.262 and 5.15.215)?
 fn averaged(sums: u32) -> bool {
     matches!(sums, rule::SUMS_AVERAGED | rule::SUMS_AVERAGED_BUT_LOAD)
 }
 
-/// How sums and averages go together.
+/// The relation between sums and averages.
 #[derive(Clone, Copy)]
 struct Division {
     /// `policy_params::sums`.
@@ -41,12 +41,12 @@ struct Division {
     divider: u32,
 }
 
-/// What the load of a group's entity is made of beside its signals.
+/// The inputs of an entity's load beside its signals.
 #[derive(Clone, Copy)]
 struct Load {
-    /// What came of sums below, or went.
+    /// Load sums that came (positive) or went in the group's queue.
     came: i64,
-    /// Weight of the entity, and of all below.
+    /// Weight of the entity, and of the tasks in its queue.
     weight: u32,
     below: u32,
 }
@@ -123,8 +123,8 @@ impl Division {
 }
 
 impl Queues<'_> {
-    /// What came and went below reaches the entity and the queue of `cpu`
-    /// (`propagate_entity_load_avg`).
+    /// Propagates changes in the group's queue to the entity and the queue of `cpu`
+    /// (`propagate_entity_load_avg`). True if there were any.
     pub(super) fn propagate(&mut self, cpu: usize, entity: u32) -> bool {
         let rules = self.group_rules();
         let queue = &mut self.groups.queues[entity as usize - self.groups.tasks];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What [`rq`] does with a task on a CPU's queue, done where the task may be in a group.
+//! The functions of [`rq`] for a task that may be in a group.
 
 use crate::queues::Queues;
 use alight_policy::abi::class;
@@ -43,7 +43,7 @@ impl Queues<'_> {
         false
     }
 
-    /// [`rq::update_curr`] where `task` may be in a group, which learns of its load
+    /// [`rq::update_curr`] where `task` may be in a group; the queue reports its load to the group
     /// at a tick only.
     pub fn refresh_grouped(&mut self, cpu: usize, task: u32, tick: bool) -> bool {
         let q = self.queue_of(cpu, task);

@@ -12,7 +12,7 @@ use crate::queues::Queues;
 #[repr(C)]
 pub(crate) struct Place<'a> {
     pub queues: Queues<'a>,
-    /// Decisions are explained.
+    /// Explains decisions, if it is set.
     explainer: Option<Box<Explainer>>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Place<'a> {
         self.explainer = Some(Box::new(explainer));
     }
 
-    /// What was explained, if something was.
+    /// The explainer, if decisions are explained.
     pub fn explainer(&mut self) -> &mut Option<Box<Explainer>> {
         &mut self.explainer
     }

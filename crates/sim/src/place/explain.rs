@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Explanations: decisions written down or counted, beside what the base without
-//! its features would have answered in the same state.
+//! Explanations: records or counts placement decisions, each with the answer of the base without
+//! features in the same state.
 //!
-//! The core writes while it decides (flips, recent CPUs, scan costs, idle-core
-//! flags), so the base is asked first, and on copies: it has views of its own,
-//! built by its own rules, that take over the state of the run's before each
-//! question. Nothing of that reaches the run. Of several features, the scheduler
-//! without each of them is asked likewise: if then another CPU is chosen, it was
-//! because of that feature.
+//! A decision changes the core (flips, recent CPUs, scan costs, idle-core flags). The base is
+//! therefore asked first and on a copy: it has views of its own, built by its own rules, into
+//! which the state of the run is copied before each question. The run itself is unaffected. If
+//! there are several features, the scheduler without each one is asked likewise. A feature is a
+//! reason for a decision if the base and the scheduler without that feature choose another CPU.
 //!
-//! The state is the run's, which the features have shaped: where tasks are, what
-//! they have used, which frequencies are set, whether some CPU is overutilized. What
-//! only the base would keep is made up: with uclamp-sum, queues keep no clamps; the
-//! base sees the largest of the tasks that are queued, and none that an emptied
-//! bucket or queue still remembers. With asym-capacity:smt it takes the search state
-//! of the asymmetric domain for that of the cache.
+//! The state is that of the run, and the features have shaped it: the CPUs of tasks, their
+//! utilization, the frequencies, whether some CPU is overutilized. State that only the base would
+//! keep is made up. With uclamp-sum, queues keep no clamps: the base sees the largest clamps of
+//! the queued tasks, and not those that an emptied bucket or queue would still hold. With
+//! asym-capacity:smt the base uses the search state of the asymmetric domain as that of the
+//! cache.
 
 use crate::base::timeline::NONE;
 use crate::face::answers::{Answers, Choice, Counted, CpuState, Decision, Distance, Tally, Watch};
@@ -37,7 +36,7 @@ const ALL: Watch = Watch {
     at_ns: None,
 };
 
-/// What is asked beside the run, and what was found.
+/// The schedulers that are asked beside the run, and the explanations so far.
 pub(crate) struct Explainer {
     watch: Watch,
     wants: Wants,
@@ -45,12 +44,12 @@ pub(crate) struct Explainer {
     /// The machine by the rules of the base, and, of several features, of the scheduler without
     /// each of them.
     others: Vec<Core>,
-    /// CPUs that they were built of.
+    /// The online CPUs that they were built with.
     online: Mask,
     notes: Vec<Note>,
     decisions: Vec<Decision>,
     tally: Tally,
-    /// What is to be told how long each task waited.
+    /// For each task, the explanation that waits for the task's wakeup latency.
     waiting: Vec<Waiting>,
 }
 
@@ -61,11 +60,11 @@ pub(crate) enum Wants {
     Decisions(usize),
     /// The counts of all.
     Answers,
-    /// What the base would have answered, told to the run's sink.
+    /// The answers of the base, told to the run's sink.
     Told,
 }
 
-/// Where a decision went whose task has not run yet.
+/// The explanation of a decision whose task has not run yet.
 #[derive(Debug, Clone, Copy)]
 enum Waiting {
     Nowhere,
@@ -117,18 +116,18 @@ impl Explainer {
         self.waiting.fill(Waiting::Nowhere);
     }
 
-    /// What was found.
+    /// The recorded decisions and the counts.
     pub fn found(self) -> (Vec<Decision>, Answers) {
         (self.decisions, self.tally.answers())
     }
 
-    /// Is a wakeup of `comm` at `now` looked at?
+    /// Is a wakeup of `comm` at `now` explained?
     fn watches(&self, comm: &str, now: u64) -> bool {
         self.watch.at_ns.is_none_or(|at| now >= at)
             && self.watch.comm.as_ref().is_none_or(|named| named == comm)
     }
 
-    /// Asks the others, which must not leave a trace.
+    /// Asks the other schedulers, on copies of the tasks' views.
     pub fn ask_others(&mut self, wakeup: &Wakeup<'_>) -> Vec<Answer> {
         let ask = |core: &mut Core| {
             let (mut task, mut waker) = (*wakeup.task, *wakeup.waker.task);
@@ -144,8 +143,8 @@ impl Explainer {
         self.others.iter_mut().map(ask).collect()
     }
 
-    /// The features without each of which another CPU than `cpu` would have been chosen, as the
-    /// base did.
+    /// The features that are a reason for `cpu`: the base chooses another CPU, and so does the
+    /// scheduler without the feature.
     fn because(&self, cpu: u32, others: &[Answer]) -> Vec<&'static str> {
         let changed = |answer: &Answer| answer.cpu != cpu;
         let without = &others[others.len() - self.features.len()..];
@@ -155,7 +154,7 @@ impl Explainer {
             .collect()
     }
 
-    /// Asks the run's own core, with each candidate written down if it will be shown.
+    /// Asks the run's own core, and records each candidate if it will be shown.
     pub fn ask(&mut self, core: &mut world::Core, wakeup: Wakeup<'_>) -> Answer {
         match self.wants {
             Wants::Decisions(_) => core.explain(wakeup, &mut self.notes),
@@ -165,7 +164,7 @@ impl Explainer {
 }
 
 impl Place<'_> {
-    /// `task` runs, so long after it was woken.
+    /// `task` runs, `latency_ns` after it was woken.
     #[inline]
     pub fn explain_ran(&mut self, task: u32, latency_ns: u64) {
         let Some(explainer) = &mut self.explainer else {
@@ -228,7 +227,7 @@ impl Place<'_> {
         }
     }
 
-    /// A decision was made that is looked at: `cpu` wakes, or forks, `task`.
+    /// Records a decision: `cpu` wakes, or forks, `task`.
     pub fn explained(
         &mut self,
         cpu: usize,
@@ -241,7 +240,7 @@ impl Place<'_> {
             return;
         };
         if explainer.wants == Wants::Told {
-            // As the decision itself is told: with the CPUs that the task is sent to.
+            // Like the decision itself, answers are told with the CPU that the task is sent to.
             let sent = |answer: &Answer| Answer {
                 cpu: self.sent_to(answer.cpu, task),
                 ..*answer
@@ -283,7 +282,8 @@ impl Place<'_> {
         self.explainer = Some(explainer);
     }
 
-    /// `task` was woken, or is new, without a question: of another class, or still queued.
+    /// `task` was woken, or is new, and the policy was not asked: the task is of another class, or
+    /// still queued.
     #[inline]
     pub fn explain_unasked(&mut self, task: u32) {
         let other_class = self.is_rt(task);
@@ -302,7 +302,7 @@ impl Place<'_> {
 }
 
 impl Place<'_> {
-    /// Is this decision looked at? Then the others' views are what those of the run are.
+    /// Is this decision explained? If so, copies the state of the run to the others' views.
     #[inline]
     pub fn explains(&mut self, task: u32, kind: Kind) -> bool {
         self.explainer.is_some() && self.looks_at(task, kind)
@@ -346,7 +346,7 @@ impl Place<'_> {
         let set = other.set_perf(core.perf.clone());
         set.expect("a model of the same CPUs");
         for (cpu, own) in core.places.iter().enumerate() {
-            // A CPU that is off shares nothing.
+            // An offline CPU shares nothing.
             let (kept, own) = (other.places[cpu].shared as usize, own.shared as usize);
             if let (Some(kept), Some(own)) = (other.llcs.get_mut(kept), core.llcs.get(own)) {
                 *kept = *own;
@@ -358,8 +358,8 @@ impl Place<'_> {
         }
     }
 
-    /// Clamps of the queues as those of the tasks on them, which is what a scheduler without
-    /// uclamp-sum goes by.
+    /// Sets the clamps of each queue to the largest of its tasks', as a scheduler without
+    /// uclamp-sum keeps them.
     fn largest_clamps(&self, other: &mut Core) {
         for queue in &mut other.cpus {
             (queue.uclamp_min, queue.uclamp_max, queue.uclamp_idle) = (0, 1024, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! From "wake X" to X on a runqueue (`try_to_wake_up`, `wake_up_new_task`):
-//! ask the policy, charge the search, move the task, queue it here or by the
-//! target's wake list, have the target reschedule.
+//! Wakeups, from the call until the task is queued (`try_to_wake_up`, `wake_up_new_task`): asks
+//! the policy, charges the search, moves the task, queues it directly or by the target's wake
+//! list, and has the target reschedule. Sleep and exit of the current task are here too.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
@@ -24,8 +24,8 @@ impl World<'_> {
         }
     }
 
-    /// A wakeup takes time on `cpu`; how much of what is charged has passed when it reads the clock of
-    /// the queue.
+    /// Charges `cpu` for a wakeup. Returns the part of all charged time that has passed when the
+    /// wakeup reads the clock of the queue.
     #[inline]
     fn charge_wakeup(&mut self, cpu: usize) -> u64 {
         let ahead = self.cpus[cpu].steal;
@@ -33,8 +33,9 @@ impl World<'_> {
         ahead + self.ns(cpu, self.costs(cpu).wakeup_clock)
     }
 
-    /// What `cpu` may tell the current task of `target` next, another CPU does not see before the
-    /// waker has `reached` that; what it was told before it sees.
+    /// `cpu` may now ask the current task of `target` to give way. If that is another CPU, it sees
+    /// the request from `reached` on, when the waker has set the flag. A request that was pending
+    /// before stays visible.
     #[inline]
     fn tells(&mut self, cpu: usize, reached: u64, target: usize) {
         let c = &mut self.cpus[target];
@@ -45,7 +46,7 @@ impl World<'_> {
         }
     }
 
-    /// Does `target` itself take what `cpu` wakes on it?
+    /// Does a task that `cpu` wakes on `target` go by the wake list of `target`?
     #[inline]
     fn by_wake_list(&self, cpu: usize, target: usize) -> bool {
         self.core.places[cpu].llc != self.core.places[target].llc
@@ -54,8 +55,8 @@ impl World<'_> {
                 && self.core.cpus[target].nr_running == 0
     }
 
-    /// A forked task begins with how often its parent woke another task than the time before, and with
-    /// which one last: `dup_task_struct` copies them, and `__sched_fork` leaves them.
+    /// A forked task begins with the wakee flips and the last wakee of its parent:
+    /// `dup_task_struct` copies them, and `__sched_fork` does not reset them.
     pub fn inherit_flips(&mut self, parent: usize, child: usize) {
         let alight_policy::Task {
             wakee_flips,
@@ -68,15 +69,15 @@ impl World<'_> {
             (wakee_flips, wakee_flip_decay_ts, last_wakee);
     }
 
-    /// A wakeup ends an idle phase, if that is when the kernel takes note of it
-    /// (`ttwu_do_wakeup`).
+    /// Ends the idle phase at a wakeup, if the kernel does so there (`ttwu_do_wakeup`).
     fn idle_phase_over(&mut self, cpu: usize) {
         if self.kernel.balance.idle_ends != IdleEnds::Switch {
             self.end_idle_phase(cpu);
         }
     }
 
-    /// A task is switched to (`put_prev_task_idle`).
+    /// Ends the idle phase at the switch to a task, if the kernel does so there
+    /// (`put_prev_task_idle`).
     #[inline]
     pub fn idle_task_left(&mut self, cpu: usize) {
         if self.kernel.balance.idle_ends == IdleEnds::Switch {
@@ -129,8 +130,9 @@ impl World<'_> {
 }
 
 impl Power<'_> {
-    /// If the task woken from `cpu` takes `target`: that clock is not read again at the switch, so
-    /// that whoever runs there pays for no more (`check_preempt_curr`, `rq_clock_skip_update`).
+    /// Kicks `target` if the task woken from `cpu` preempts there. If both are one CPU, the switch
+    /// does not read the clock again: the current task is charged up to `clock_read` only
+    /// (`check_preempt_curr`, `rq_clock_skip_update`).
     #[inline]
     fn resched_woken(&mut self, cpu: usize, target: usize, clock_read: u64) {
         if self.cpus[target].need_resched {
@@ -163,7 +165,7 @@ impl Power<'_> {
 }
 
 impl Place<'_> {
-    /// Asks for a CPU (`select_task_rq`).
+    /// Asks the policy for a CPU, which must be online (`select_task_rq`).
     #[inline(always)]
     fn select(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         let mut answer = self.ask(cpu, task, sync, kind);
@@ -173,7 +175,7 @@ impl Place<'_> {
         answer
     }
 
-    /// Asks the policy, which sees loads as the CPUs' own queues do.
+    /// Asks the policy. With groups, it sees the loads of tasks in the CPUs' own queues.
     fn ask(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         if !self.has_groups() {
             return self.ask_core(cpu, task, sync, kind);
@@ -225,9 +227,9 @@ impl Place<'_> {
         answer
     }
 
-    /// A sleeper leaves `prev` for another CPU (`migrate_task_rq_fair`): its utilization leaves
-    /// as it was when that queue was last updated, and decays on for the time since then
-    /// that `prev` was idle.
+    /// A sleeper leaves `prev` for another CPU (`migrate_task_rq_fair`). The queue loses the
+    /// utilization that the task had at the queue's last update. The task's own utilization then
+    /// decays for the time that `prev` has been idle since, if the kernel does so.
     fn remove_sleeper(&mut self, prev: usize, task: u32) {
         let idle = self.core.cpus[prev].curr_is_idle != 0;
         if !self.kernel.idle_lag || !idle || self.views[task as usize].pelt.last_update_time == 0 {
@@ -332,7 +334,7 @@ impl Place<'_> {
         self.trace_woken(cpu, task);
     }
 
-    /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, or none does.
+    /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, if it has one.
     pub fn wake_new(&mut self, cpu: usize, task: u32) {
         let forked_on = (self.cpus[cpu].curr != NONE).then_some(cpu);
         self.views[task as usize].prev_cpu = cpu as u32;
@@ -370,8 +372,8 @@ impl Place<'_> {
         self.trace_woken(cpu, task);
     }
 
-    /// Puts a woken task on the queue of `target` and looks whether it preempts;
-    /// `by` executes, and read the queue's clock at `reached`.
+    /// Puts a woken task on the queue of `target` and checks whether it preempts.
+    /// CPU `by` executes this, and reads the queue's clock at `reached`.
     #[inline(always)]
     fn activate(&mut self, by: usize, reached: u64, target: usize, task: u32, migrated: bool) {
         self.idle_phase_over(target);
@@ -389,7 +391,7 @@ impl Place<'_> {
         }
     }
 
-    /// The target takes what its wake list holds (`sched_ttwu_pending`).
+    /// `cpu` queues the tasks of its wake list (`sched_ttwu_pending`).
     pub fn run_wake_list(&mut self, cpu: usize) {
         self.core.cpus[cpu].ttwu_pending = 0;
         self.rq_changed(cpu);

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Load balancing: which CPU looks for work, when, where, and what it takes.
+//! Load balancing: when and where a CPU looks for work, and the tasks that it pulls. It is called
+//! at ticks, on the way to idle, and by kicks for CPUs without a tick.
 //!
-//! Rules of kernel/sched/fair.c; the function behind each rule is named at it.
-//! What differs between kernels is a table, [`crate::kernel::Balance`]. A file a
-//! mechanism:
+//! The rules are those of kernel/sched/fair.c; comments name the kernel's function. Differences
+//! between kernels are in a table, [`crate::kernel::Balance`]. Each mechanism has a file:
 //!
 //! - `groups`: how busy the groups of a domain are (`update_sg_lb_stats`);
-//! - `contest`: which is the busiest (`group_classify`, `update_sd_pick_busiest`);
+//! - `contest`: the choice of the busiest group (`group_classify`, `update_sd_pick_busiest`);
 //! - `sums`: load and utilization of the groups;
-//! - `imbalance`: is there an imbalance, and what would end it
+//! - `imbalance`: is there an imbalance, and how much has to move
 //!   (`find_busiest_group`, `calculate_imbalance`);
 //! - `by_load`: the same up to 5.4, which compared load;
-//! - `by_index`: the same in 3.9, which compared averages of weight, and when it did;
+//! - `by_index`: the same in 3.9, which compared averages of weight, and the times of attempts;
 //! - `source`: the queue to take from (`find_busiest_queue`);
 //! - `detach`: the tasks that may go (`can_migrate_task`, `detach_tasks`);
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
-//! - `rebalance`: when: at ticks (`rebalance_domains`), on the way to idle
-//!   (`newidle_balance`);
-//! - `counts`: what is counted of it, by the names of metrics;
-//! - `newidle`: what looking for work on the way to idle has cost and brought;
+//! - `rebalance`: attempts at ticks (`rebalance_domains`);
+//! - `newidle`: attempts on the way to idle (`newidle_balance`), by their cost and success;
+//! - `counts`: the counters, with the names of their metrics;
 //! - `rebuild`: domains that were built anew;
-//! - `cache_aware`: threads of a process are drawn to one cache (SCHED_CACHE, 7.2);
-//! - `pack`: the same where tasks are packed on few power domains (feature pack);
+//! - `cache_aware`: threads of a process are gathered in one cache (SCHED_CACHE, 7.2);
+//! - `pack`: tasks are packed on few power domains (feature pack);
 //! - `itmt`: idle CPUs pull from CPUs with lower priorities (asymmetric packing);
-//! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
+//! - `nohz`: one idle CPU balances for all whose tick is stopped (`nohz_idle_balance`).
 //!
-//! Left out, for no machine or workload here has them: NUMA placement (preferred
-//! nodes), core scheduling, bandwidth groups and SD_SERIALIZE, whose lock two
+//! Not modelled, because no machine or workload here uses them: NUMA placement (preferred
+//! nodes), core scheduling and bandwidth groups; and SD_SERIALIZE, whose lock two
 //! balancers never want at the same instant.
 
 use crate::world::occupancy::of_groups;
@@ -78,7 +77,7 @@ use std::ops::DerefMut;
 pub(crate) const MIGRATION_COST: u64 = 500_000;
 /// `sysctl_sched_nr_migrate`: tasks looked at under one hold of a queue's lock.
 const NR_MIGRATE: u32 = 32;
-/// `MAX_PINNED_INTERVAL`: limit of the interval where only affinity stands in the way, ms.
+/// `MAX_PINNED_INTERVAL`: limit of the interval if only affinity prevents a move, ms.
 const MAX_PINNED_INTERVAL: u32 = 512;
 /// `LOAD_AVG_PERIOD`: blocked load of idle CPUs is refreshed this often, ms.
 const LOAD_AVG_PERIOD: u64 = 32;
@@ -93,7 +92,7 @@ pub(crate) enum Idle {
     Newly,
 }
 
-/// What a CPU keeps of one of its domains (the changing part of `struct sched_domain`).
+/// The state of one domain of a CPU (the changing part of `struct sched_domain`).
 #[derive(Debug, Clone, Copy, Default)]
 struct Level {
     /// Jiffies.
@@ -107,7 +106,7 @@ struct Level {
     nr_balance_failed: u32,
 }
 
-/// What a CPU keeps for balancing.
+/// The balancing state of a CPU.
 #[repr(C)]
 #[derive(Debug, Clone)]
 pub(crate) struct CpuBalance {
@@ -115,16 +114,16 @@ pub(crate) struct CpuBalance {
     misfit_load: u32,
     /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
     nohz_flags: u8,
-    /// In the set of tickless CPUs since its tick stopped, up to its next busy tick.
+    /// It is in the set of tickless CPUs: from the stop of its tick to its next busy tick.
     nohz_tick_stopped: bool,
-    /// Its domain, built meanwhile, counts it among the busy CPUs all the same.
+    /// Its domain was rebuilt meanwhile and counts it as busy in spite of that.
     counted_busy: bool,
     levels: [Level; MAX_LEVELS],
-    /// What it does for all idle CPUs.
+    /// The round that it runs for all idle CPUs.
     round: Option<nohz::Round>,
-    /// Of each level, where the kernel throws dice for it.
+    /// The success of newidle attempts at each level, for kernels that draw a random number.
     newidle: [newidle::Luck; MAX_LEVELS],
-    /// Dice thrown so far.
+    /// Number of random draws so far.
     dice: u64,
 }
 
@@ -143,24 +142,24 @@ impl Default for CpuBalance {
     }
 }
 
-/// Load balancing, over the queues: which tasks CPUs pull from others, and who does it for those without
-/// a tick.
+/// Load balancing, above the queues: tasks that CPUs pull from others, and balancing for CPUs
+/// without a tick.
 #[repr(C)]
 pub(crate) struct Balancer<'a> {
     place: Place<'a>,
-    /// Of each CPU.
+    /// The state of each CPU.
     balance: Table<CpuBalance>,
     counts: Counts,
     nohz: Nohz,
     itmt: Itmt,
     packing: Packing,
-    /// Of each cache, what the last periodic balancing found ([`cache_aware`]).
+    /// The use of each cache that the last periodic balancing found ([`cache_aware`]).
     cache_uses: Vec<cache_aware::Use>,
 }
 
 stands_on!(Balancer on Place: place);
 
-/// Who runs the CPUs that are balanced: what balancing asks of what stands above it.
+/// The function that balancing needs from the layer above it, which runs the CPUs.
 pub(crate) trait Stopper<'a>: DerefMut<Target = Balancer<'a>> + Sized {
     /// Active balance: the stopper of `src` preempts its current task and moves it to `dst`
     /// (`active_load_balance_cpu_stop`).
@@ -184,10 +183,11 @@ impl<'a> Balancer<'a> {
     }
 }
 
-/// What all CPUs share for balancing (`nohz`, and the balancing part of `struct root_domain`).
+/// The balancing state that all CPUs share (`nohz`, and the balancing part of `struct
+/// root_domain`).
 #[derive(Debug, Clone)]
 struct Nohz {
-    /// Tickless CPUs (`idle_cpus_mask`); some may have got work since.
+    /// Tickless CPUs (`idle_cpus_mask`); some of them may run tasks by now.
     idle: Mask,
     nr_cpus: u32,
     has_blocked: bool,
@@ -215,7 +215,7 @@ struct Nohz {
     max_interval: u64,
     /// Cores of each group (`sg->cores`).
     cores: Table<u32>,
-    /// The domain that each [`alight_policy::Core::llcs`] is the shared state of (`sd->shared`).
+    /// For each entry of `alight_policy::Core::llcs`, the domain that shares it (`sd->shared`).
     shared_domain: Table<u32>,
     early: by_index::Early,
 }
@@ -302,7 +302,8 @@ impl World<'_> {
         of_groups(domains)
     }
 
-    /// Has time for fair tasks on `cpu` shrunk below what `pct` tolerates (`check_cpu_capacity`)?
+    /// Is the capacity of `cpu` for fair tasks reduced by more than `pct` tolerates
+    /// (`check_cpu_capacity`)?
     #[inline]
     fn capacity_reduced(&self, cpu: usize, pct: u32) -> bool {
         let view = &self.core.cpus[cpu];
@@ -328,7 +329,7 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// What counts of `task`, which is too big for `cpu`.
+    /// The misfit load of `task`, which is too big for `cpu`.
     fn misfit_load(&self, cpu: usize, task: u32) -> u32 {
         let load = self.task_h_load(task);
         let movable = || self.views[task as usize].nr_cpus_allowed > 1;
@@ -391,10 +392,10 @@ impl Balancer<'_> {
         self.itmt_init();
     }
 
-    /// Do the counts kept by [`World::rq_changed`] and the sums agree with the views?
+    /// Checks the counts kept by [`World::rq_changed`], and the sums, against the views.
     ///
     /// # Errors
-    /// What differs.
+    /// Names the count or sum that differs.
     pub fn balance_check(&self) -> Result<(), String> {
         for (index, &kept) in self.occupancy.groups.iter().enumerate() {
             let found = self.count(index, &Mask::EMPTY);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How Linux 3.9 finds an imbalance: groups are compared by the weight of their
-//! tasks per CPU power, and only one with more tasks than capacity, or whose CPUs
-//! are uneven among themselves, can be the busiest (`update_sd_lb_stats`,
-//! `find_busiest_group`, `calculate_imbalance`, `fix_small_imbalance`,
+//! The search for an imbalance in Linux 3.9: groups are compared by the weight of their tasks per
+//! CPU power. Only a group that has more tasks than capacity, or uneven CPUs, can be the busiest
+//! (`update_sd_lb_stats`, `find_busiest_group`, `calculate_imbalance`, `fix_small_imbalance`,
 //! `find_busiest_queue` of 3.9.6).
 //!
-//! - `load_index`: weight now and a while ago (`cpu_load[]`);
-//! - `power`: what a CPU is worth (`cpu_power`), and how many tasks that holds;
-//! - `turns`: when a CPU looks for work, for itself and for those without a tick.
+//! - `load_index`: the weight of a queue now and a while ago (`cpu_load[]`);
+//! - `power`: the power of a CPU (`cpu_power`), and the number of tasks that it is worth;
+//! - `turns`: when a CPU looks for work, for itself and for CPUs without a tick.
 
 mod load_index;
 mod power;
@@ -26,11 +25,11 @@ use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 use load_index::LoadIndex;
 
-/// What only this way of balancing keeps; empty where it is another one.
+/// The state that only 3.9's balancing keeps; empty with other kernels.
 #[derive(Debug, Clone)]
 pub(super) struct Early {
     cpus: Box<[EarlyCpu]>,
-    /// Power of each group of [`alight_policy::Core::groups`] (`sgp->power`).
+    /// Power of each group of `alight_policy::Core::groups` (`sgp->power`).
     groups: Box<[u32]>,
     /// CPUs that went idle and have had no busy tick since (NOHZ_IDLE).
     idled: Mask,
@@ -46,22 +45,23 @@ impl Default for Early {
     }
 }
 
-/// The same of a CPU.
+/// The part of this state that belongs to a CPU.
 #[derive(Debug, Clone, Copy, Default)]
 struct EarlyCpu {
     index: LoadIndex,
     /// `rq->cpu_power`
     power: u32,
-    /// The same, whether the CPU takes part in packing or not.
+    /// Its power if packing is ignored.
     available: u32,
-    /// The same while no real-time task takes time.
+    /// Its power if packing and the time of real-time tasks are ignored.
     full: u32,
 }
 
 /// A group as 3.9 sees it (`struct sg_lb_stats`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Side {
-    /// Of its CPUs: the lower of now and a while ago, of the local group the higher.
+    /// Sum over its CPUs: of each, the lower of the weights now and a while ago; in the local
+    /// group the higher.
     load: u64,
     /// Weight of its tasks.
     weight: u64,
@@ -71,13 +71,14 @@ pub(super) struct Side {
     capacity: u64,
     idle_cpus: u64,
     cpus: u64,
-    /// One of its CPUs has a task's load, and two tasks, more than another (`group_imb`).
+    /// One of its CPUs has a task's load more than another, and one has two tasks more than
+    /// another (`group_imb`).
     uneven: bool,
-    /// There is capacity for a task more.
+    /// It has capacity for one more task.
     has_capacity: bool,
 }
 
-/// What an attempt is judged by.
+/// The inputs of an attempt beside the groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     pub pct: u64,
@@ -95,7 +96,8 @@ impl Side {
         self.weight.checked_div(self.nr_running).unwrap_or(0)
     }
 
-    /// Tasks are to be spread over the groups, and the local one has room: one task each.
+    /// In a domain that spreads tasks over groups: if the local group has room, this one is
+    /// worth one task only.
     fn spread(&mut self, local: &Side) {
         if local.has_capacity {
             self.capacity = self.capacity.min(1);
@@ -117,7 +119,7 @@ impl Side {
 }
 
 /// The weight to move, if there is an imbalance (`find_busiest_group`). It may be
-/// 0: then the queue that is taken from counts as pinned.
+/// 0: then the source queue counts as pinned.
 fn find(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> Option<u64> {
     let (here, there) = (local.avg_load(), busiest.avg_load());
     let fills = terms.idle == Idle::Newly && local.has_capacity && !busiest.has_capacity;
@@ -145,7 +147,7 @@ fn amount(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> u64 {
     if there < average {
         return small(local, busiest, per_task, 0, terms);
     }
-    // So many that the group would go idle are not wanted.
+    // Do not take so many tasks that the group goes idle.
     let above = match busiest.uneven {
         true => u64::MAX,
         false => {
@@ -162,8 +164,8 @@ fn amount(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> u64 {
     }
 }
 
-/// Less than a task is out of balance (`fix_small_imbalance`): is one worth its
-/// way? If not, `amount` stays as it is.
+/// The imbalance is less than a task (`fix_small_imbalance`): the load of one task if its move
+/// is worth it, else `amount`.
 fn small(local: &Side, busiest: &Side, per_task: u64, amount: u64, terms: &Terms) -> u64 {
     let (here, there) = (local.avg_load(), busiest.avg_load());
     let (local_per_task, steps) = match local.nr_running {
@@ -187,7 +189,7 @@ impl World<'_> {
         self.kernel.balance.judged == Judged::Index
     }
 
-    /// Which of the load indices an attempt looks at (`get_sd_load_idx`).
+    /// The load index that an attempt uses (`get_sd_load_idx`).
     fn load_index(&self, scope: &Scope) -> usize {
         let flags = self.domain(scope.dst, scope.level).flags;
         let is = |flag: u32| flags & flag != 0;
@@ -247,8 +249,8 @@ impl Balancer<'_> {
         Some((group, amount))
     }
 
-    /// Has a group more tasks than capacity, or a CPU two of them? If not, none can
-    /// be the busiest, whatever its load.
+    /// Has a group more tasks than capacity, or a CPU two tasks? If not, no group can be the
+    /// busiest, whatever its load.
     fn any_exceeds(
         &self,
         scope: &Scope,
@@ -291,8 +293,8 @@ impl Balancer<'_> {
         side
     }
 
-    /// The CPU of the group with the most weight per power, unless all it has is one
-    /// task that is too much (`find_busiest_queue`).
+    /// The CPU of the group with the most weight per power (`find_busiest_queue`). CPUs with a
+    /// single task that is too heavy are skipped.
     fn queue_by_index(&self, scope: &Scope, group: usize, amount: u64) -> Option<usize> {
         let mut most = 0;
         let mut busiest = None;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How Linux 5.4 finds an imbalance: groups are compared by load per capacity,
-//! whatever they are used, and a few kinds come before that
-//! (`update_sd_lb_stats`, `find_busiest_group`, `calculate_imbalance`,
-//! `fix_small_imbalance`; 5.5 began anew with the kinds of `contest`).
+//! The search for an imbalance in Linux 5.4: groups are compared by kind, and groups of the same
+//! kind by load per capacity, whatever their utilization (`update_sd_lb_stats`,
+//! `find_busiest_group`, `calculate_imbalance`, `fix_small_imbalance`; 5.5 replaced this by the
+//! kinds of `contest`).
 //!
-//! Load is that of queued tasks. Differences are unsigned in the kernel, but
-//! each is taken behind a test that keeps it from wrapping, but for a misfit
-//! below the average.
+//! Load is that of queued tasks. Differences are unsigned in the kernel. A test before each one
+//! keeps it from wrapping, except for a misfit below the average.
 
 use super::Idle;
 use super::contest::GroupStats;
@@ -37,7 +36,7 @@ pub(super) struct Side {
     imbalance: bool,
 }
 
-/// What an attempt is judged by.
+/// The inputs of an attempt beside the groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     pub pct: u64,
@@ -92,7 +91,8 @@ impl Side {
         self.stats.load.checked_div(nr).unwrap_or(0)
     }
 
-    /// The local group has room, and this one tasks to spread over both.
+    /// In a domain that spreads tasks: if the local group has room and this one has at least two
+    /// tasks more, this one counts as without capacity.
     pub fn spread(&mut self, local: &Side, terms: &Terms) {
         let more = self.stats.h_nr_running > local.stats.h_nr_running + 1;
         if terms.prefer_sibling && local.has_capacity(terms.pct) && more {
@@ -122,7 +122,7 @@ impl Side {
     }
 }
 
-/// The imbalance, if it is one (`find_busiest_group`); `average`: load per
+/// The imbalance, if there is one (`find_busiest_group`); `average`: load per
 /// capacity of the domain.
 pub(super) fn find(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> Option<Imbalance> {
     if busiest.stats.h_nr_running == 0 {
@@ -176,7 +176,7 @@ fn amount(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> u64 {
             above = (wanted - capacity) * 1024 / capacity;
         }
     }
-    // A misfit may lie below the average: the differences wrap then.
+    // The load of a misfit's group may be below the average: the differences wrap then.
     let surplus = there.wrapping_sub(average).min(above);
     let pull = surplus.wrapping_mul(busiest.stats.capacity);
     let room = average
@@ -192,9 +192,8 @@ fn amount(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> u64 {
     }
 }
 
-/// Less than a task's load is out of balance: would moving a task use the
-/// capacity better (`fix_small_imbalance`)?
-/// If not, `amount` stays as it is.
+/// The imbalance is less than a task's load: the load of a task if its move uses the capacity
+/// better, else `amount` (`fix_small_imbalance`).
 fn small(local: &Side, busiest: &Side, per_task: u64, amount: u64, terms: &Terms) -> u64 {
     let (here, there) = (local.avg_load(), busiest.avg_load());
     let (local_per_task, steps) = match local.stats.h_nr_running {
@@ -229,7 +228,7 @@ pub(super) struct Weighed {
     pub per_task: u64,
 }
 
-/// Is more of both capacities in use with a task moved here
+/// Is more of both capacities in use after a task has moved here
 /// (`fix_small_imbalance`, 2.6.x to 5.4)?
 pub(super) fn better_moved(here: Weighed, there: Weighed) -> bool {
     let task = there.per_task;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Load balancing between caches: threads of a process go to the cache that it prefers, while that has room
-//! (`can_migrate_llc`), and stay there. What processes prefer is kept by the queues.
+//! Cache-aware load balancing: threads of a process move to the cache that it prefers while that
+//! has room (`can_migrate_llc`), and stay there. `queues::cache_aware` keeps the preferences.
 //!
-//! Where capacities differ, any task is left where it fits if it would not fit where it would go
+//! If capacities differ, no task moves from a CPU that it fits to one that it does not fit
 //! (`task_misfits_asym_cpu`).
 
 use super::cache_nice_tries;
@@ -15,14 +15,14 @@ use crate::balance::imbalance::Migrate;
 use crate::base::treap::NONE;
 use alight_policy::abi::NONE as NO_DOMAIN;
 use alight_policy::abi::domain_flag;
-/// `llc_overaggr_pct`: what of a cache's capacity may be used for tasks to be drawn there, percent; half as
-/// much again where CPUs have no siblings (`fits_llc_capacity`).
+/// `llc_overaggr_pct`: a cache draws tasks while less than this part of its capacity is used,
+/// percent; half as much again if CPUs have no siblings (`fits_llc_capacity`).
 const ROOM_PERCENT: u64 = 50;
 
-/// `llc_imb_pct`: how much fuller than the other a cache may get by it, percent.
+/// `llc_imb_pct`: how much fuller than the other a cache may get by a move, percent.
 const FULLER_PERCENT: u64 = 20;
 
-/// What the last periodic balancing found of a cache (`sd_llc_shared`).
+/// The use of a cache at the last periodic balancing (`sd_llc_shared`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Use {
     util: u64,
@@ -39,13 +39,13 @@ enum Verdict {
 }
 
 impl Balancer<'_> {
-    /// Attempts failed too often for caches to count.
+    /// Have so many attempts failed that caches no longer count?
     pub(super) fn gave_up(&self, scope: &Scope) -> bool {
         let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
         self.balance[scope.dst].levels[scope.level].nr_balance_failed > tries
     }
 
-    /// It fits `src`, but would not fit `dst` (`task_misfits_asym_cpu`).
+    /// Does `task` fit `src`, but not `dst` (`task_misfits_asym_cpu`)?
     pub(super) fn would_misfit(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> bool {
         let view = &self.views[task as usize];
         self.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0
@@ -53,8 +53,8 @@ impl Balancer<'_> {
             && self.task_fits(view, src)
     }
 
-    /// Is what balancing of this level finds of its groups kept, each of them being a cache
-    /// (`record_sg_llc_stats`)?
+    /// Does balancing of this level record the use of its groups? It does if each group is a cache
+    /// (`record_sg_llc_stats`).
     pub(super) fn records_caches(&self, scope: &Scope) -> bool {
         let place = &self.core.places[scope.dst];
         let child = match scope.level {
@@ -73,8 +73,8 @@ impl Balancer<'_> {
         };
     }
 
-    /// Queued tasks of `cpu` that prefer the cache of `dst`. What has a cache of its own keeps no such
-    /// count (`alloc_sd_llc`).
+    /// Queued tasks of `cpu` that prefer the cache of `dst`. A CPU with a cache of its own keeps no
+    /// such count (`alloc_sd_llc`).
     pub(super) fn wanted(&self, cpu: usize, dst: usize) -> u32 {
         match self.core.places[cpu].llc_domain {
             NO_DOMAIN => 0,
@@ -87,7 +87,7 @@ impl Balancer<'_> {
         self.cache_aware.llc(a) == self.cache_aware.llc(b)
     }
 
-    /// Should such a task be fetched from the group (`llc_balance`)?
+    /// Should a task that prefers the cache here be fetched from the group (`llc_balance`)?
     pub(super) fn draws(&self, scope: &Scope, group: usize, stats: &GroupStats) -> bool {
         let domain = self.domain(scope.dst, scope.level);
         let misfit = domain.flags & domain_flag::ASYM != 0 && stats.misfit_load != 0;
@@ -100,8 +100,8 @@ impl Balancer<'_> {
             && self.move_between(first, scope.dst, 0, true) == Verdict::Wanted
     }
 
-    /// Would a move of `util` from the cache of `src` to that of `dst` leave both in order; `home`: the
-    /// task prefers `dst`, else `src` (`can_migrate_llc`)?
+    /// May a task of utilization `util` move from the cache of `src` to that of `dst`
+    /// (`can_migrate_llc`)? `home`: the task prefers the cache of `dst`, else that of `src`.
     fn move_between(&self, src: usize, dst: usize, util: u64, home: bool) -> Verdict {
         let alone = |cpu: usize| self.core.places[cpu].llc_domain == NO_DOMAIN;
         if alone(src) || alone(dst) {
@@ -134,8 +134,8 @@ impl Balancer<'_> {
         self.cache_aware.prefers(task, cpu)
     }
 
-    /// Is the running task of `src` to be left alone, since all tasks of its queue are where they
-    /// want to be (`alb_break_llc`)?
+    /// Does the running task of `src` stay, because all tasks of its queue are in the cache that
+    /// they prefer (`alb_break_llc`)?
     pub(super) fn stays_in_cache(&self, scope: &Scope, src: usize, what: Migrate) -> bool {
         let dst = scope.dst;
         if !self.cache_aware.used || self.share_cache(src, dst) {
@@ -188,7 +188,7 @@ impl Balancer<'_> {
             .sum()
     }
 
-    /// Does caching forbid that balancing moves `task` (`migrate_degrades_llc`)?
+    /// Does `task` have to stay for its cache (`migrate_degrades_llc`)?
     pub(super) fn is_kept(&self, scope: &Scope, take: &Take, task: u32) -> bool {
         !self.gave_up(scope)
             && (take.what == Migrate::ToCache && !self.prefers(task, take.dst)

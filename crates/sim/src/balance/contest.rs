@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which of two groups is busier: their statistics, their kinds, and the rules by
-//! which groups of one kind are compared.
+//! The comparison of groups: their statistics, their kinds, and the rules by which groups of
+//! the same kind are compared.
 
 use crate::kernel::{Balance, BetterOff, Misfit};
 use crate::world::util::fits;
 
-/// How much relief a group needs, rising (`enum group_type`; the wakeup path's classification is the
-/// same, without asymmetric packing).
+/// The kind of a group, by rising need for relief (`enum group_type`; the wakeup path classifies
+/// in the same way, without asymmetric packing).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     HasSpare,
@@ -38,30 +38,32 @@ pub(super) struct GroupStats {
     pub h_nr_running: u32,
     pub idle_cpus: u32,
     pub weight: u32,
-    /// Biggest load of a misfit task, if it counts; not of the local group.
+    /// Biggest load of a misfit task, if that counts; 0 for the local group.
     pub misfit_load: u32,
     /// It has a misfit task, whether that counts or not.
     pub misfit: bool,
-    /// No CPU is overutilized, and that forbids the group to be overloaded.
+    /// No CPU is overutilized, and the group may therefore not be overloaded.
     pub spared: bool,
     /// It is a core with siblings.
     pub smt: bool,
-    /// Such a core, with several fair tasks, seen from an idle CPU; not the local group.
+    /// It is such a core with several fair tasks, seen from an idle CPU; false for the local
+    /// group.
     pub smt_balance: bool,
     /// Tasks that prefer the cache of the CPU that balances (`nr_pref_dst_llc`).
     pub drawn_here: u32,
-    /// They are to be fetched; not the local group.
+    /// These tasks are to be fetched; false for the local group.
     pub draws: bool,
     pub cores: u32,
     /// The highest priority of its CPUs (that of `asym_prefer_cpu`).
     pub priority: u32,
-    /// It is lower than that of the CPU that balances, which may pull; not the local group.
+    /// That is lower than the priority of the CPU that balances, which may pull; false for the
+    /// local group.
     pub asym_packing: bool,
     pub kind: Kind,
 }
 
 impl GroupStats {
-    /// What any candidate beats (`init_sd_lb_stats`).
+    /// The initial statistics, which any candidate beats (`init_sd_lb_stats`).
     pub const LEAST: GroupStats = GroupStats {
         load: 0,
         util: 0,
@@ -144,7 +146,7 @@ impl GroupStats {
                 self.avg_load > busiest.avg_load
                     || self.avg_load == busiest.avg_load && rules.ties.full_later && !busiest.smt
             }
-            // The first one has nothing to be compared with.
+            // The first candidate has nothing to be compared with.
             Kind::HasSpare
                 if rules.ties.mixed_smt && busiest.cores != 0 && self.smt != busiest.smt =>
             {
@@ -163,7 +165,7 @@ impl GroupStats {
     }
 }
 
-/// What the groups of a domain are compared under.
+/// The conditions under which the groups of a domain are compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contest {
     pub local: GroupStats,
@@ -188,7 +190,7 @@ impl Contest {
         }
     }
 
-    /// Are the CPUs of `group`, where nobody waits, bigger, so that tasks are better off there?
+    /// Are the CPUs of `group`, where no task waits, bigger, so that tasks should stay there?
     fn better_off(&self, group: &GroupStats) -> bool {
         match self.rules.better_off {
             BetterOff::FitsGroup => fits(self.local.min_capacity, group.min_capacity),

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What balancing counts, under the names of its metrics: a counter is added here and where it counts,
-//! and nowhere else.
+//! The counters of balancing, with the names of their metrics. A new counter is added here and at
+//! the code that counts, nowhere else.
 
 use crate::balance::Balancer;
 use crate::base::count::Count;
 
-/// What balancing counts since counts started.
+/// The counters, since counting started.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
     /// Attempts in a domain, at ticks and on the way to idle.
     pub attempts: Count,
     /// Tasks that were pulled.
     pub pulled: Count,
-    /// Domains that were searched on the way to idle (`sd->lb_count[CPU_NEWLY_IDLE]`).
+    /// Searches of domains on the way to idle (`sd->lb_count[CPU_NEWLY_IDLE]`).
     pub newidle_attempts: Count,
-    /// Of these, the ones from which no task came.
+    /// Those of these searches that pulled no task.
     pub newidle_failures: Count,
     /// Tasks that were pulled on the way to idle (`sd->lb_gained[CPU_NEWLY_IDLE]`).
     pub newidle_pulled: Count,
@@ -27,7 +27,7 @@ pub(super) struct Counts {
 /// A count with the name of its metric.
 pub(crate) enum Named {
     Times(&'static str, Count),
-    /// Of ns; reported in s.
+    /// A count of ns, reported in s.
     Seconds(&'static str, Count),
 }
 
@@ -63,7 +63,7 @@ impl Balancer<'_> {
         self.counts = Counts::default();
     }
 
-    /// A domain was searched on the way to idle; so many tasks came from it.
+    /// A domain was searched on the way to idle; `pulled` tasks came from it.
     pub(super) fn count_newidle(&mut self, pulled: u32) {
         self.counts.newidle_attempts += 1;
         self.counts.newidle_failures += u64::from(pulled == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The tasks of a queue that may go elsewhere, and how they go.
+//! The move of tasks from a source queue to a destination: which tasks may move
+//! (`can_migrate_task`), and how many (`detach_tasks`).
 
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
@@ -11,28 +12,29 @@ use crate::queues::Queues;
 use alight_policy::abi::{class, domain_flag};
 
 /// On a preemptible kernel (`CONFIG_PREEMPTION`, as in the arm64 defconfig) a
-/// newly idle CPU takes one task and goes on.
+/// newly idle CPU takes one task only.
 const PREEMPTIBLE: bool = true;
 
 /// One attempt to take tasks from a queue (the changing part of `struct lb_env`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Take {
     pub src: usize,
-    /// Where tasks go: first the CPU balanced for, then one of its group that a pinned task may use.
+    /// Where tasks go: first the CPU balanced for, then one of its group that a pinned task may
+    /// use.
     pub dst: usize,
     pub what: Migrate,
-    /// What is left to move.
+    /// The amount left to move.
     pub amount: i64,
     /// Tasks looked at, and the limit.
     pub looked: u32,
     pub limit: u32,
-    /// The lock is let go then (`loop_break`).
+    /// Number of tasks looked at after which the lock is released (`loop_break`).
     pub pause: u32,
     /// No task seen may run on `dst`.
     pub all_pinned: bool,
-    /// Some task seen may not.
+    /// Some task seen may not run on `dst`.
     pub some_pinned: bool,
-    /// Some task seen is kept by its cache (`LBF_LLC_PINNED`).
+    /// Some task seen stays for its cache (`LBF_LLC_PINNED`).
     pub kept_by_cache: bool,
     /// Another CPU of the local group that a pinned task may use.
     pub other_dst: Option<usize>,
@@ -56,20 +58,20 @@ impl Take {
     }
 }
 
-/// Detached tasks on their way.
+/// Tasks that are detached and not yet attached.
 struct Batch {
     tasks: [u32; NR_MIGRATE as usize],
     len: usize,
 }
 
 impl Queues<'_> {
-    /// Does its data likely lie in the source's cache still (`task_hot`)?
+    /// Is the data of `task` probably still in the source's cache (`task_hot`)?
     fn task_hot(&self, scope: &Scope, take: &Take, task: u32) -> bool {
         if self.views[task as usize].class == class::IDLE {
             return false;
         }
         let src = self.fair_queue(self.queue_of(take.src, task));
-        // Up to 3.x the CPU that balances, wherever tasks go.
+        // Up to 3.x this is the CPU that balances, wherever tasks go.
         let dst = match self.kernel.balance.detach.tries_all {
             true => scope.dst,
             false => take.dst,
@@ -88,9 +90,8 @@ impl Balancer<'_> {
     /// Takes tasks off the source's queue, coldest first, and puts them on the
     /// destination's (`detach_tasks`, `attach_tasks`).
     ///
-    /// `by` pays for both locks, but does not queue for them: its attempt is
-    /// charged ahead of the clock, and whoever wants the lock before the attempt
-    /// has really got there must not wait behind it.
+    /// `by` pays for both locks, but does not queue for them. Its attempt is charged ahead of the
+    /// clock: a CPU that wants the lock before that time has come must not wait for the attempt.
     pub(super) fn move_tasks(&mut self, by: usize, scope: &Scope, take: &mut Take) -> u32 {
         let rules = &self.kernel.balance.detach;
         if rules.lone_is_not_pinned && self.core.cpus[take.src].nr_running <= 1 {
@@ -152,7 +153,7 @@ impl Balancer<'_> {
             }
             take.looked += 1;
             if take.looked > take.pause {
-                // The kernel lets go of the lock, and goes on where there may be more.
+                // The kernel releases the lock here, and goes on if there may be more tasks.
                 take.pause += NR_MIGRATE;
                 if take.looked >= self.core.cpus[take.src].nr_running {
                     return;
@@ -178,7 +179,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// May the task go, and is it not too much? If so, books it.
+    /// May the task move, and is it small enough? If so, subtracts it from the amount.
     fn may_go(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
         let load_first = self.kernel.balance.detach.load_first;
         if load_first && i64::from(self.views[task as usize].weight) / 2 > take.amount {
@@ -225,7 +226,7 @@ impl Balancer<'_> {
         cold || failed > cache_nice_tries(domain) || !self.task_hot(scope, take, task)
     }
 
-    /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
+    /// Is the task small enough for the amount left? If so, subtracts it (`detach_tasks`).
     pub(super) fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
         let view = &self.views[task as usize];
         let rules = &self.kernel.balance.detach;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How busy the groups of a domain are, and which of them is the busiest.
+//! The statistics of the groups of a domain, and the choice of the busiest.
 //!
-//! The kernel sums load, utilization, tasks and idle CPUs of every CPU of the
-//! domain at every attempt. Here tasks and idle CPUs of each group are counted
-//! as they change and most attempts end at them; load and utilization are
-//! brought up to date when they are read ([`super::sums`]).
+//! The kernel sums load, utilization, tasks and idle CPUs of every CPU of the domain at every
+//! attempt. Here tasks and idle CPUs of each group are counted as they change, and most attempts
+//! are decided by them. Load and utilization are updated when they are read ([`super::sums`]).
 //!
-//! So every attempt has the kernel's outcome and none costs host time for CPUs
-//! that cannot change it. What the attempt costs in the simulation is charged by
-//! the CPUs of the domain all the same.
+//! Every attempt has the kernel's outcome, without host time for CPUs that cannot change it. The
+//! simulated cost of an attempt still depends on the number of CPUs in the domain.
 
 mod members;
 mod spread;
@@ -33,18 +31,18 @@ pub(super) struct Totals {
     pub capacity: u64,
 }
 
-/// The two groups that an attempt weighs against each other.
+/// The two groups that an attempt compares.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rivals {
     pub local: GroupStats,
     pub busiest: GroupStats,
     /// Index of the busiest group.
     pub group: usize,
-    /// Of the domain, summed if the local group is at least fully busy.
+    /// Totals of the domain, summed if the local group is at least fully busy.
     pub totals: Totals,
 }
 
-/// Which CPUs one attempt looks at, and for whom.
+/// The CPUs that one attempt looks at, and the CPU for which it does so.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope {
     /// CPU to bring work to.
@@ -53,7 +51,7 @@ pub(super) struct Scope {
     pub idle: Idle,
     /// Jiffies.
     pub now: u64,
-    /// CPUs found to hold pinned tasks only; out of the question.
+    /// CPUs that were found to hold only pinned tasks, and are left out.
     pub excluded: Option<Mask>,
     /// The imbalance found last is a misfit task.
     pub misfit: bool,
@@ -73,7 +71,7 @@ impl Scope {
 }
 
 impl World<'_> {
-    /// Fair tasks of `cpu` that want to run.
+    /// Runnable fair tasks of `cpu`; in some kernels sleepers that are still queued count too.
     #[inline]
     pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
         fair_runnable(&self.core.cpus[cpu], &self.kernel.balance)
@@ -81,7 +79,7 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// May other classes, or limits of the clock, take capacity from fair tasks?
+    /// Can other classes, or limits of the frequency, take capacity from fair tasks?
     fn capacities_shrink(&self) -> bool {
         self.has_classes() || self.has_pressure()
     }
@@ -145,8 +143,8 @@ impl Balancer<'_> {
         })
     }
 
-    /// What an attempt brings up to date before it compares groups: the local one
-    /// and the range of all.
+    /// Updates shared state before groups are compared. Returns the local group and the range of
+    /// all groups.
     pub(super) fn look_at_domain(&mut self, scope: &Scope) -> (usize, Range<usize>) {
         let compares_fresh = self.kernel.balance.nohz.round == NohzRound::ByNumber;
         if compares_fresh && scope.idle == Idle::Newly && self.nohz.has_blocked {
@@ -162,10 +160,9 @@ impl Balancer<'_> {
         (own, first..first + nr)
     }
 
-    /// Could any other group, taken for the busiest, be found out of balance with
-    /// the local one? Told by tasks and idle CPUs alone: each condition is one
-    /// that [`super::imbalance::find`] needs to get past, whatever the
-    /// utilization and load; if none is met, neither is an imbalance.
+    /// Could some other group, as the busiest, be out of balance with the local one? This is
+    /// decided by tasks and idle CPUs alone. [`super::imbalance::find`] finds an imbalance only if
+    /// one of these conditions is met, whatever the utilization and load.
     fn may_differ(
         &self,
         scope: &Scope,
@@ -195,10 +192,10 @@ impl Balancer<'_> {
         })
     }
 
-    /// Is the group no busier than the busiest so far, as tasks and idle CPUs
-    /// alone tell? With no task too many it is fully busy at most, and behind
-    /// another such group (neither has an `avg_load`) if the first of them counts;
-    /// with a CPU to spare it is behind a group with fewer idle CPUs as well.
+    /// Is the group no busier than the busiest so far? This is decided by tasks and idle CPUs
+    /// alone. A group without more tasks than CPUs is at most fully busy. It loses to an earlier
+    /// fully busy group in kernels where the first of equals wins (neither has an `avg_load`). If
+    /// it has a spare CPU, it also loses to a group with fewer idle CPUs.
     fn is_idler(&self, scope: &Scope, group: usize, busiest: &GroupStats) -> bool {
         let (g, count) = (&self.core.groups[group], self.occupancy.groups[group]);
         let rules = &self.kernel.balance;

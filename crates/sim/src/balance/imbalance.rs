@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Is there an imbalance between the local and the busiest group, and what
-//! would end it (`find_busiest_group`, `calculate_imbalance`).
+//! Decides whether there is an imbalance between the local and the busiest group, and how much
+//! has to move (`find_busiest_group`, `calculate_imbalance`).
 
 use super::Idle;
 use super::contest::{GroupStats, Kind};
 use super::groups::Rivals;
 use crate::kernel::{Balance, NumaTolerance, Sibling};
 
-/// What to move (`enum migration_type`).
+/// The kind of amount to move (`enum migration_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Migrate {
     Load,
@@ -26,7 +26,7 @@ pub(super) struct Imbalance {
     pub amount: i64,
 }
 
-/// Rules of the domain that an imbalance is judged by.
+/// The rules of the domain by which an imbalance is judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub pct: u32,
@@ -38,13 +38,13 @@ pub(super) struct Rules {
     pub asym: bool,
     /// They share a cache.
     pub shares_cache: bool,
-    /// Tasks that a node may run before they spread, if the domain spans nodes.
+    /// Number of tasks that a node may run before they spread, if the domain spans nodes.
     pub imb_numa_nr: Option<u32>,
-    /// What the kernel makes of it.
+    /// The rules of the kernel.
     pub kernel: &'static Balance,
 }
 
-/// Below that an imbalance between nodes is tolerated (`NUMA_IMBALANCE_MIN`).
+/// The greatest imbalance between nodes that is tolerated (`NUMA_IMBALANCE_MIN`).
 const NUMA_IMBALANCE_MIN: i64 = 2;
 
 /// The imbalance, if it is one (`find_busiest_group`).
@@ -57,7 +57,7 @@ pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
                 amount: 1,
             });
         }
-        // A task whose CPU has little time for it.
+        // The CPU of the task has little time for it.
         Kind::Misfit => {
             return Some(Imbalance {
                 what: Migrate::Load,
@@ -92,13 +92,13 @@ pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
     (imbalance.amount != 0).then_some(imbalance)
 }
 
-/// Both groups are overloaded: does this one carry its share already?
+/// Both groups are overloaded: does the local one already have its share?
 fn load_is_fair(rivals: &Rivals, rules: Rules) -> bool {
     let (local, busiest) = (rivals.local.avg_load, rivals.busiest.avg_load);
     local >= busiest || local >= average(rivals) || 100 * busiest <= u64::from(rules.pct) * local
 }
 
-/// Nobody is overloaded: has the busiest group a task that an idle CPU here would gain from?
+/// No group is overloaded: has the busiest group a task for an idle CPU of the local one?
 fn worth_evening(rivals: &Rivals, rules: Rules) -> bool {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     let shares_core = busiest.kind == Kind::SmtBalance && busiest.smt != local.smt;
@@ -107,8 +107,8 @@ fn worth_evening(rivals: &Rivals, rules: Rules) -> bool {
     rules.idle != Idle::No && (shares_core || uneven)
 }
 
-/// Tasks that the busiest group has more than the local one, where they are to be
-/// spread; each core counts alike.
+/// Number of tasks that the busiest group has more than the local one, if tasks are to be
+/// spread; each core counts the same.
 fn sibling_imbalance(local: &GroupStats, busiest: &GroupStats, rules: Rules) -> i64 {
     let (l, b) = (i64::from(local.nr_running), i64::from(busiest.nr_running));
     if rules.kernel.sibling != Sibling::Cores {
@@ -123,7 +123,7 @@ fn sibling_imbalance(local: &GroupStats, busiest: &GroupStats, rules: Rules) -> 
     }
     // Normalized to the mean number of cores, and rounded.
     let more = (2 * (cl * b - cb * l).max(0) + cl + cb) / (cl + cb);
-    // Nobody runs here, so one of several may come.
+    // No task runs here: one of several may come.
     if more <= 1 && l == 0 && b > 1 {
         2
     } else {
@@ -136,7 +136,7 @@ fn average(rivals: &Rivals) -> u64 {
     rivals.totals.load * 1024 / rivals.totals.capacity.max(1)
 }
 
-/// How much of what (`calculate_imbalance`). Differences wrap as the kernel's unsigned ones do.
+/// The imbalance (`calculate_imbalance`). Differences wrap as the kernel's unsigned ones do.
 fn amount(rivals: &Rivals, rules: Rules) -> Imbalance {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     if busiest.kind == Kind::SmtBalance {
@@ -181,7 +181,7 @@ fn amount(rivals: &Rivals, rules: Rules) -> Imbalance {
     }
 }
 
-/// The local group has room: fill it, or even out tasks or idle CPUs.
+/// The local group has room: the imbalance that fills it, or that evens out tasks or idle CPUs.
 fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     let tasks = |amount| Imbalance {
@@ -202,7 +202,7 @@ fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
     let more = if busiest.weight == 1 || rules.prefer_sibling {
         sibling_imbalance(local, busiest, rules)
     } else {
-        // An unsigned difference, in spite of the limit to 0 around it.
+        // The kernel's difference is unsigned, in spite of the limit to 0 around it.
         i64::from(local.idle_cpus.wrapping_sub(busiest.idle_cpus))
     };
     tasks(match rules.imb_numa_nr {
@@ -211,8 +211,8 @@ fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
     })
 }
 
-/// Tasks to move between nodes whose difference is `more` tasks or idle CPUs, but for
-/// what is tolerated (`adjust_numa_imbalance`).
+/// Number of tasks to move between nodes whose difference is `more` tasks or idle CPUs; 0 if
+/// the kernel tolerates the difference (`adjust_numa_imbalance`).
 fn beyond_tolerance(more: i64, rivals: &Rivals, rules: Rules, imb_numa_nr: u32) -> i64 {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     let half = more >> 1;
@@ -227,7 +227,7 @@ fn beyond_tolerance(more: i64, rivals: &Rivals, rules: Rules, imb_numa_nr: u32) 
         }
         NumaTolerance::Quarter => half,
         NumaTolerance::ImbNumaNr => {
-            // It takes and returns an int.
+            // The kernel's function takes and returns an int.
             let more = i64::from(more as i32);
             if local.nr_running < imb_numa_nr && more <= NUMA_IMBALANCE_MIN {
                 0

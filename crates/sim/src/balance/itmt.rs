@@ -13,7 +13,7 @@ use crate::world::occupancy::Count;
 use alight_machine::Machine;
 use alight_policy::abi::domain_flag;
 
-/// The priorities of a run; empty where its machine or its kernel has none.
+/// The priorities of a run; empty if its machine or its kernel has none.
 #[derive(Debug, Default)]
 pub(crate) struct Itmt {
     /// `arch_asym_cpu_priority` of each CPU.
@@ -53,7 +53,7 @@ impl World<'_> {
         self.domain(cpu, level).flags & domain_flag::ASYM_PACKING != 0
     }
 
-    /// Do priorities count for what `cpu` does in its domain of this level (`sched_use_asym_prio`)?
+    /// Does the priority of `cpu` count in the domain of `scope` (`sched_use_asym_prio`)?
     fn counts_for(&self, cpu: usize, scope: &Scope) -> bool {
         let flags = self.domain(scope.dst, scope.level).flags;
         self.pulls() != Pulls::ToIdleCore
@@ -62,14 +62,15 @@ impl World<'_> {
             || self.core_is_idle(cpu)
     }
 
-    /// Do priorities come before what caches want?
+    /// Do priorities precede cache preferences?
     pub(super) fn priority_before_caches(&self) -> bool {
         (self.kernel.balance.itmt).is_some_and(|rules| rules.before_caches)
     }
 }
 
 impl Balancer<'_> {
-    /// The priorities of CPUs and groups (`sched_set_itmt_core_prio`, `init_sched_groups_capacity`).
+    /// The priorities of CPUs and groups (`sched_set_itmt_core_prio`,
+    /// `init_sched_groups_capacity`).
     pub(super) fn itmt_init(&mut self) {
         let Some(rules) = rules(self.machine, self.kernel) else {
             return;
@@ -96,7 +97,7 @@ impl Balancer<'_> {
         self.itmt.used() && self.ranked(scope.dst, scope.level)
     }
 
-    /// Is `cpu` to have what `other` runs (`sched_asym`)?
+    /// Should `cpu` rather than `other` run tasks (`sched_asym`)?
     fn goes_first(&self, cpu: usize, other: usize, scope: &Scope) -> bool {
         self.counts_for(cpu, scope) && self.itmt.prefers(cpu, other)
     }
@@ -155,7 +156,7 @@ impl Balancer<'_> {
         self.is_ranked(scope) && scope.idle != Idle::No && self.goes_first(dst, src, scope)
     }
 
-    /// Does a tickless CPU with a higher priority idle, which should come for the task of `cpu`
+    /// Is there a tickless CPU with a higher priority, which should pull the task of `cpu`
     /// (`nohz_balancer_kick`)?
     pub(super) fn kicks_by_priority(&self, cpu: usize) -> bool {
         if !self.itmt.used() {
@@ -172,7 +173,7 @@ impl Balancer<'_> {
     }
 }
 
-/// The priority of a thread, of that of its core.
+/// The priority of a thread, computed from that of its core.
 fn thread_priority(machine: &Machine, cpu: usize, core: u32, rules: kernel::Itmt) -> u32 {
     let siblings = |cpu: usize| {
         let of_core = move |other: &usize| machine.cpus[*other].core == machine.cpus[cpu].core;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Is it worth looking for work on the way to idle? What that has cost in each
-//! domain is remembered, and forgotten by time (`sd->max_newidle_lb_cost`); in
-//! later kernels also how often it helped, and where it seldom does only a throw
-//! of dice leads there (NI_RANDOM).
+//! Balancing on the way to idle (`newidle_balance`), and whether it is worth its cost. The cost
+//! of a search in each domain is remembered, and decays with time (`sd->max_newidle_lb_cost`).
+//! Later kernels also remember how often searches succeed. A domain where they seldom do is
+//! searched at random only (NI_RANDOM).
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
@@ -13,11 +13,11 @@ use crate::kernel::{Dice, Gate};
 use alight_policy::MAX_LEVELS;
 use alight_policy::abi::domain_flag;
 
-/// Attempts after which the share of successes is worked out anew.
+/// Number of attempts after which the ratio of successes is computed anew.
 const CALLS: u32 = 1024;
-/// A domain with that ratio is always looked at.
+/// A domain with this ratio is always searched.
 const SURE: u32 = 1024;
-/// A ratio grows by 1 for each 4 ms that the attempts took (`NI_RATE`).
+/// A ratio grows by 1 for each 4 ms over which the attempts were spread (`NI_RATE`).
 const RATE_SHIFT: u32 = 22;
 
 /// How often an attempt in a domain brought a task (`sd->newidle_call` and its neighbours).
@@ -27,12 +27,12 @@ pub(super) struct Luck {
     success: u32,
     /// Of 1024.
     ratio: u32,
-    /// When it was worked out, ns.
+    /// The time when it was computed, ns.
     stamp: u64,
 }
 
 impl Default for Luck {
-    /// As `sd_init` leaves it: every second attempt succeeds.
+    /// The initial state (`sd_init`): every second attempt succeeds.
     fn default() -> Self {
         Luck {
             call: CALLS / 2,
@@ -44,7 +44,7 @@ impl Default for Luck {
 }
 
 impl Luck {
-    /// Of domains built at `now`.
+    /// The state of domains that are built at `now`.
     pub fn of_all(now: u64) -> [Luck; MAX_LEVELS] {
         let new = Luck {
             stamp: now,
@@ -53,8 +53,8 @@ impl Luck {
         [new; MAX_LEVELS]
     }
 
-    /// Books an attempt; one that succeeds stands for those that were left out
-    /// as well (`update_newidle_stats`).
+    /// Counts an attempt; `success` is its weight, which also stands for the attempts that were
+    /// skipped (`update_newidle_stats`).
     fn book(&mut self, success: u32, dice: Dice, now: u64) {
         self.call += 1;
         self.success += success;
@@ -75,7 +75,7 @@ impl Luck {
         self.success /= 2;
     }
 
-    /// Each throw leads to an attempt.
+    /// Every draw leads to an attempt.
     #[cfg(test)]
     pub fn sure() -> Self {
         Luck {
@@ -84,7 +84,7 @@ impl Luck {
         }
     }
 
-    /// What a success counts, if `throw`, below 1024, leads to an attempt.
+    /// The weight of a success, if `throw`, which is below 1024, leads to an attempt.
     fn weight(&self, throw: u32) -> Option<u32> {
         let weight = 1 + self.ratio;
         (throw <= weight).then(|| (SURE + weight / 2) / weight)
@@ -92,10 +92,10 @@ impl Luck {
 }
 
 impl Balancer<'_> {
-    /// The only task of `cpu` was pushed to another. As the stopper makes way, the kernel goes
-    /// through `newidle_balance()` (`balance_fair`): nothing that does not fit is left here, and
-    /// the next balance comes as early as on an idle CPU. That it may pull a task at once is left
-    /// out: it is in the middle of another CPU's attempt here.
+    /// The only task of `cpu` was pushed to another CPU. When the stopper leaves, the kernel goes
+    /// through `newidle_balance()` (`balance_fair`): the misfit status is cleared, and the next
+    /// balance is due as early as on an idle CPU. A pull at that point is not modelled, because
+    /// another CPU's attempt is in progress here.
     pub fn left_by_push(&mut self, cpu: usize) {
         self.set_misfit(cpu, 0);
         let levels = match self.worth_a_look(cpu) {
@@ -107,7 +107,7 @@ impl Balancer<'_> {
         self.cpus[cpu].next_balance = next;
     }
 
-    /// Books what an attempt took, ns (`update_newidle_cost`).
+    /// Records the cost of an attempt, ns (`update_newidle_cost`).
     fn book_newidle(&mut self, cpu: usize, level: usize, now: u64, cost: u64, success: u32) {
         let dice = self.kernel.balance.newidle.dice;
         if cost != 0 && dice != Dice::None {
@@ -124,7 +124,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// A cost that was not met for a second is forgotten by a 85th; true if so.
+    /// Reduces the remembered cost by an 85th if it was not met for a second; true if so.
     pub(super) fn forget_cost(&mut self, cpu: usize, level: usize, now: u64) -> bool {
         let second = self.nohz.hz;
         let own = self.levels(cpu, level);
@@ -136,8 +136,8 @@ impl Balancer<'_> {
         due
     }
 
-    /// When a cost that has just been met is forgotten first, jiffies from now; up
-    /// to 5.15 nobody noted when.
+    /// The time until a cost that has just been met first decays, jiffies; up to 5.15 the kernel
+    /// does not set one.
     pub(super) fn decay_period(&self) -> u64 {
         match self.kernel.balance.newidle.gate {
             Gate::IdleTime | Gate::MigrationCost => 0,
@@ -154,7 +154,7 @@ impl Balancer<'_> {
         next_balance.min(last + self.balance_interval(cpu, level, false))
     }
 
-    /// What a success counts, if the dice say that `cpu` looks at its domain.
+    /// The weight of a success, if a random draw lets `cpu` search its domain.
     pub fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
         let dice = self.kernel.balance.newidle.dice;
         let luck = &self.balance[cpu].newidle[level];
@@ -174,7 +174,7 @@ impl Balancer<'_> {
         weight
     }
 
-    /// Might there be something, soon enough?
+    /// Is there work on some CPU, and is the expected idle time long enough to search?
     pub fn worth_a_look(&self, cpu: usize) -> bool {
         let takes = match self.kernel.balance.newidle.gate {
             Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
@@ -186,9 +186,8 @@ impl Balancer<'_> {
 
 /// Looks for work on the way to idle (`newidle_balance`).
 pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
-    /// `cpu` has nothing to run: pull something, if there may be something and
-    /// the search takes less time than it will probably idle
-    /// (`newidle_balance`). True if it has something to run now.
+    /// `cpu` has nothing to run: pulls tasks, if there may be some and the search takes less time
+    /// than the CPU will probably idle (`newidle_balance`). True if it has something to run now.
     fn balance_newidle(&mut self, cpu: usize) -> bool {
         let start = self.reached(cpu);
         let found = self.look_newidle(cpu);
@@ -208,7 +207,7 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
         if heeds_pending && self.core.cpus[cpu].ttwu_pending != 0 {
             return false;
         }
-        // Set before the search: that counts as idle time.
+        // Set before the search: the search counts as idle time.
         self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
         let worth = self.worth_a_look(cpu);
         let next_balance = match gate {
@@ -255,8 +254,8 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
         next_balance
     }
 
-    /// The same where blocked load counts as part of the first domain, dice may
-    /// be thrown, and costs are forgotten on the way.
+    /// The search of later kernels: blocked load counts as part of the first domain, domains may
+    /// be skipped at random, and costs decay on the way.
     fn search_by_cost(&mut self, cpu: usize, now: u64) -> u64 {
         let mut start = self.reached(cpu);
         let newidle = self.costs(cpu).newidle;

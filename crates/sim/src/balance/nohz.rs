@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Balancing for CPUs whose tick is stopped: a busy CPU that has work to give
-//! wakes one of them, which balances for all; and their blocked load, which
-//! nobody else lets decay.
+//! Balancing for CPUs whose tick is stopped: a busy CPU that has work to give kicks one of them,
+//! which balances for all of them in a round. The round also decays their blocked load.
 
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
@@ -16,27 +15,27 @@ use alight_policy::rq;
 pub(super) const STATS: u8 = 1 << 0;
 /// Balance (`NOHZ_BALANCE_KICK`).
 pub(super) const BALANCE: u8 = 1 << 1;
-/// Work out when the next round is due (`NOHZ_NEXT_KICK`).
+/// Compute when the next round is due (`NOHZ_NEXT_KICK`).
 const NEXT: u8 = 1 << 2;
 /// Refresh blocked load on the way to idle (`NOHZ_NEWILB_KICK`).
 const NEWILB: u8 = 1 << 3;
-/// Those that come with an interrupt (`NOHZ_KICK_MASK`).
+/// The flags that come with an interrupt (`NOHZ_KICK_MASK`).
 const KICK: u8 = STATS | BALANCE | NEXT;
-/// Longest part of a round that nothing interrupts, ns. The kernel looks at
-/// `need_resched` after each CPU, which takes some microseconds; a finer slice
-/// costs events and changes no wakeup by more than this.
+/// Longest part of a round that nothing interrupts, ns. The kernel tests `need_resched` after
+/// each CPU, which takes some microseconds. A finer slice would cost events, and would change no
+/// wakeup by more than this.
 const SLICE: u64 = 10_000;
 
-/// A round over the idle CPUs under way (`_nohz_idle_balance`).
+/// A round over the idle CPUs that is in progress (`_nohz_idle_balance`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
     flags: u8,
-    /// Steps done: CPUs by number, or around the ring.
+    /// Number of steps done: by CPU number, or around the ring.
     from: u32,
-    /// Earliest next balance of a CPU seen, jiffies; set if `due_known`.
+    /// Earliest next balance of the CPUs seen, jiffies; set if `due_known`.
     next_balance: u64,
     due_known: bool,
-    /// Blocked load is left on a CPU seen.
+    /// Some CPU seen has blocked load left.
     has_blocked: bool,
 }
 
@@ -62,7 +61,7 @@ impl World<'_> {
 impl Balancer<'_> {
     /// The tick of `cpu`, which idles, stops (`nohz_balance_enter_idle`).
     pub fn nohz_enter_idle(&mut self, cpu: usize) {
-        // It may have left load behind; who looks at it next finds out.
+        // It may have left load behind; the next refresh finds out.
         self.nohz.blocked.insert(cpu as u32);
         self.nohz.has_blocked = true;
         let stopped = &mut self.balance[cpu].nohz_tick_stopped;
@@ -75,7 +74,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// First busy tick after that (`nohz_balance_exit_idle`).
+    /// The first busy tick after that, or the CPU goes offline (`nohz_balance_exit_idle`).
     pub(super) fn nohz_exit_idle(&mut self, cpu: usize) {
         let balance = &mut self.balance[cpu];
         if std::mem::replace(&mut balance.nohz_tick_stopped, false) {
@@ -87,7 +86,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// At a busy tick: is there work that an idle CPU should come for (`nohz_balancer_kick`)?
+    /// At a busy tick: kicks an idle CPU if there is work for it (`nohz_balancer_kick`).
     pub(super) fn nohz_balancer_kick(&mut self, cpu: usize, now: u64) {
         self.nohz_exit_idle(cpu);
         if self.by_index() {
@@ -137,7 +136,7 @@ impl Balancer<'_> {
             return true;
         }
         if place.asym_domain != NONE {
-            // Such machines are to fit tasks to CPUs, not to spread them over caches.
+            // On such machines tasks are to fit CPUs rather than to be spread over caches.
             let smaller = view.capacity_orig < self.core.topology.max_capacity;
             let pushable = smaller || reduced || self.kernel.balance.nohz.any_misfit;
             return self.balance[cpu].misfit_load != 0 && pushable;
@@ -145,7 +144,7 @@ impl Balancer<'_> {
         place.llc_domain != NONE && self.core.llcs[place.llc as usize].nr_busy > 1
     }
 
-    /// Wakes the first idle CPU of the set to balance for all (`kick_ilb`, `find_new_ilb`).
+    /// Wakes an idle CPU of the set to balance for all (`kick_ilb`, `find_new_ilb`).
     fn kick_ilb(&mut self, from: usize, flags: u8, now: u64) {
         if !self.is_ring() {
             self.nohz.next_balance += 1;
@@ -164,7 +163,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// The first tickless CPU that idles, in 7.3 the first on an idle core before all
+    /// The first tickless CPU that is idle; in 7.3 preferably the first on an idle core
     /// (`find_new_ilb`).
     pub(super) fn idle_balancer(&self) -> Option<u32> {
         let nohz = &self.nohz;
@@ -222,7 +221,7 @@ impl Balancer<'_> {
         (at < start).then(|| (at, nr - start + at))
     }
 
-    /// Work came for the balancing CPU.
+    /// Aborts the round, because work came for the balancing CPU.
     fn nohz_round_abort(&mut self, this: usize, round: &mut Round) {
         round.has_blocked = round.flags & STATS != 0;
         if self.is_ring() {
@@ -312,7 +311,7 @@ impl Balancer<'_> {
 pub(crate) trait NohzBalance<'a>: Stopper<'a> {
     /// The kicked CPU balances for all idle CPUs (`scheduler_ipi`,
     /// `nohz_idle_balance`), unless it has got work in the meantime. The round
-    /// takes [`SLICE`] at a time, so that work which comes ends it as `need_resched`
+    /// advances by [`SLICE`] at a time: work that arrives ends it, as `need_resched`
     /// does in the kernel.
     fn balance_nohz(&mut self, cpu: usize) {
         let mut free = self.is_idle(cpu) && !self.cpus[cpu].need_resched;
@@ -353,8 +352,8 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
         c.ipi_at = c.ipi_at.min(at);
     }
 
-    /// A CPU that goes idle for a while refreshes the others' blocked load while
-    /// it is awake (`nohz_newidle_balance`), in later kernels once it is idle.
+    /// A CPU that goes idle for a while refreshes the blocked load of the others
+    /// (`nohz_newidle_balance`): here, before it idles, or in later kernels once it is idle.
     fn nohz_newidle_balance(&mut self, cpu: usize, now: u64) {
         let due = self.nohz.has_blocked && now >= self.nohz.next_blocked;
         if !due || self.core.cpus[cpu].avg_idle < MIGRATION_COST {
@@ -370,7 +369,7 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
         }
     }
 
-    /// A stay of `cpu` in the idle loop begins.
+    /// `cpu` enters the idle loop.
     #[inline]
     fn nohz_stay_begins(&mut self, cpu: usize) {
         if self.by_index() {
@@ -379,7 +378,7 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
         self.nohz_run_idle(cpu);
     }
 
-    /// `cpu` is idle: does what it left to do for then (`nohz_run_idle_balance`).
+    /// `cpu` is idle: does the refresh that it put off until then (`nohz_run_idle_balance`).
     #[inline]
     fn nohz_run_idle(&mut self, cpu: usize) {
         let flags = &mut self.balance[cpu].nohz_flags;
@@ -392,7 +391,7 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
         }
     }
 
-    /// The loop of `_nohz_idle_balance` up to `until`; true if it got to its end.
+    /// The loop of `_nohz_idle_balance` up to `until`; true if it reached its end.
     fn nohz_round_go_on(&mut self, this: usize, round: &mut Round, until: u64) -> bool {
         let now = self.jiffies();
         let words = self.nohz.words;
@@ -423,8 +422,8 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
         true
     }
 
-    /// All had their turn but the balancing CPU, whose own comes last unless it
-    /// stands in the ring with the others.
+    /// The end of a round, after all other CPUs: the balancing CPU's own turn, unless it had that
+    /// in the ring with the others.
     fn nohz_round_own(&mut self, this: usize, round: &mut Round) {
         let now = self.jiffies();
         if self.is_own_first() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Feature pack in the balancer: which CPUs take part follows the activity, what
-//! runs elsewhere is brought to them, and idle CPUs near the buddy balance for the
-//! others ("sched: packing small tasks" v4, April 2013; what is of v5, October
-//! 2013, is said). The letters are those of docs/policies/pack.md.
+//! Feature pack in the balancer. The number of CPUs that take part follows the activity; tasks
+//! that run elsewhere are brought to them; and idle CPUs near the buddy balance for the others
+//! ("sched: packing small tasks" v4, April 2013; rules of v5, October 2013, are marked). The
+//! letters are those of docs/policies/pack.md.
 
 use super::Idle;
 use super::groups::Scope;
@@ -16,21 +16,21 @@ use alight_policy::Mask;
 use alight_policy::abi::{Share, domain_flag, rule};
 use alight_policy::pack::{self, Follow, Search};
 
-/// What `runnable_avg_period` stays below. It decays where it is a multiple of 1024, since
-/// `runnable_avg_period % 1024` stands for how much of a period is over: from this one to 48,099
-/// at most. What is added behind that is less than 1024, and from there it grows to the next
-/// multiple, this one again.
+/// `runnable_avg_period` stays below this. It decays when it reaches a multiple of 1024, because
+/// `runnable_avg_period % 1024` is the part of the current period that is over. From this multiple
+/// it decays to at most 48,099. After that less than 1024 is added, and it grows to the next
+/// multiple, which is this one again.
 const LONGEST_PERIOD: u32 = 48 * 1024;
 
-/// What packing keeps beside the buddies.
+/// The state of packing beside the buddies.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packing {
     /// Some CPU has a buddy.
     pub acts: bool,
-    /// And the mode is full.
+    /// Some CPU has a buddy, and the mode is full.
     pub full: bool,
     searches: Vec<Search>,
-    /// A CPU that took no part and pulled tasks nevertheless: see the invariants.
+    /// A CPU that takes no part but pulled tasks: an error, for the invariants.
     pulled: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ fn acts(core: &world::Core) -> bool {
 }
 
 impl Packing {
-    /// The buddies of `core` are new.
+    /// The state for the buddies of `core`.
     pub fn new(core: &world::Core) -> Self {
         let k = &core.params;
         let acts = acts(core);
@@ -75,7 +75,8 @@ impl World<'_> {
 }
 
 impl Balancer<'_> {
-    /// Capacity that real-time tasks leave, taking part or not (`power_available`).
+    /// The capacity of `cpu` that real-time tasks leave, whether it takes part or not
+    /// (`power_available`).
     fn capacity_available(&self, cpu: usize) -> u64 {
         match self.by_index() {
             true => self.available_power(cpu).into(),
@@ -83,7 +84,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// How CPUs and their buddies follow what they do; (a) and (b).
+    /// The rule by which CPUs and their buddies follow the activity; (a) and (b).
     fn pack_follow(&self) -> Follow<'_, Tables, impl Fn(usize) -> u64> {
         Follow {
             core: &self.core,
@@ -92,8 +93,8 @@ impl Balancer<'_> {
         }
     }
 
-    /// At periodic balancing, on behalf of `cpu`: its signals are brought up to date,
-    /// and in full mode, when its domain is due, its buddy (`update_packing_buddy`).
+    /// Called at periodic balancing for `cpu`: updates its signals; in full mode also its buddy
+    /// when its domain is due (`update_packing_buddy`).
     pub(super) fn pack_rebalance(&mut self, cpu: usize, idle: Idle, now: u64) {
         self.pack_update_signals(cpu);
         if !self.packing.full {
@@ -112,7 +113,7 @@ impl Balancer<'_> {
         self.core.cpus[cpu].buddy = buddy;
     }
 
-    /// (c) What a CPU is worth to the balancer: next to nothing if it takes no part.
+    /// (c) The power of a CPU for the balancer: next to nothing if it takes no part.
     #[inline]
     pub(super) fn packed_power(&self, cpu: usize, available: u32) -> u32 {
         match self.packing.full && !self.takes_part(cpu) {
@@ -121,20 +122,20 @@ impl Balancer<'_> {
         }
     }
 
-    /// The same of a group, of CPUs that keep their capacity themselves.
+    /// The capacity of a group by that rule; the CPUs themselves keep theirs.
     pub(super) fn packed_capacity(&self, group: usize) -> u32 {
         let capacity = |cpu| self.packed_power(cpu, self.core.cpus[cpu].capacity.max(1));
         self.members(group, None).map(capacity).sum()
     }
 
-    /// (d) A CPU that takes no part finds nothing to pull.
+    /// (d) A CPU that takes no part pulls nothing.
     #[inline]
     pub(super) fn pack_refuses(&self, scope: &Scope) -> bool {
         self.packing.full && !self.takes_part(scope.dst)
     }
 
-    /// (g) What runs on a CPU that takes no part comes to one that does and is not
-    /// full: waiting tasks are pulled, a single one is pushed.
+    /// (g) Tasks of a CPU that takes no part move to one that does and is not full: waiting
+    /// tasks are pulled, a single one is pushed.
     pub(super) fn pack_source(&self, scope: &Scope) -> Option<(usize, Imbalance)> {
         let Share { part, whole } = self.share(scope.dst);
         if whole != 0 && part * 1024 >= whole * 1000 {
@@ -172,8 +173,8 @@ impl Balancer<'_> {
         self.packing.full && !self.takes_part(src) && self.takes_part(dst)
     }
 
-    /// (f) The CPU without a tick that `from` asks to balance for all: the first in
-    /// the smallest domain of its buddy, threads of a core apart, that has one.
+    /// (f) The CPU without a tick that `from` asks to balance for all: the first one in the
+    /// smallest domain of its buddy that has one. The domain of a core's threads is skipped.
     pub(super) fn pack_ilb(&self, from: usize) -> Option<u32> {
         let buddy = self.core.cpus[from].buddy;
         let first = |span: &Mask| {
@@ -189,8 +190,9 @@ impl Balancer<'_> {
             .find_map(|domain| first(&domain.span))
     }
 
-    /// (f) Does `cpu` ask for help in full mode beyond the base's reasons? One that
-    /// takes no part does; v4: if its buddy idles; v5: if it is used above the level.
+    /// (f) Does `cpu` ask for help in full mode, beyond the reasons of the base? A CPU that takes
+    /// no part does. Others ask in v4 if their buddy is idle, in v5 if they are used above the
+    /// level.
     pub(super) fn pack_kicks(&self, cpu: usize) -> bool {
         if !self.packing.full || self.core.cpus[cpu].buddy == NONE {
             return false;
@@ -213,11 +215,11 @@ impl Balancer<'_> {
         }
     }
 
-    /// Are buddies CPUs that can be packed on, and pairs what they can be; did
-    /// nobody pull who takes no part?
+    /// Checks that buddies are online, that pairs are within their limits, and that no CPU pulled
+    /// that takes no part.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Names the violation.
     pub(super) fn pack_check(&self) -> Result<(), String> {
         if let Some(cpu) = self.packing.pulled {
             return Err(format!(

@@ -14,20 +14,21 @@ use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 
-/// What became of an attempt.
+/// The result of an attempt.
 pub(super) enum Outcome {
-    /// Nothing to do, or not this CPU's task.
+    /// There is no imbalance, or another CPU is to balance.
     Balanced,
-    /// Every task that could help is bound to other CPUs.
+    /// Every task that could move is bound to other CPUs.
     AllPinned,
-    /// The running task, which was to be pushed, is; `all`: and all that were looked at.
+    /// The running task was to be pushed, but is bound to other CPUs; `all`: so are all tasks
+    /// that were looked at.
     OnePinned { all: bool },
     /// Tasks were moved, or will be.
     Unbalanced { moved: u32, backs_off: bool },
 }
 
 impl World<'_> {
-    /// What an imbalance with `busiest` is judged by.
+    /// The rules by which an imbalance with `busiest` is judged.
     pub(super) fn rules(&self, scope: &Scope, busiest: usize) -> Rules {
         let domain = self.domain(scope.dst, scope.level);
         let has = |flag: u32| domain.flags & flag != 0;
@@ -42,8 +43,8 @@ impl World<'_> {
         }
     }
 
-    /// While no CPU is overutilized, tasks are where they take least energy
-    /// (`find_busiest_group`).
+    /// Do tasks stay, because no CPU is overutilized and energy-aware wakeups place them
+    /// (`find_busiest_group`)?
     fn energy_vetoes(&self, rivals: &Rivals) -> bool {
         let exempt = || {
             let rules = self.kernel.energy_aware;
@@ -52,7 +53,7 @@ impl World<'_> {
         self.core.root.overutilized == 0 && !exempt()
     }
 
-    /// `voluntary_active_balance` but for `pushes_by_priority`.
+    /// `voluntary_active_balance`, without `pushes_by_priority`.
     pub(super) fn voluntary_active_balance(
         &self,
         scope: &Scope,
@@ -79,9 +80,8 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// The stopper of `src` interrupts a real-time task: a fair one that waits
-    /// behind it goes to `dst` (`detach_one_task`), but none that sleeps there (delayed
-    /// dequeue).
+    /// The stopper of `src` interrupts a real-time task and moves a waiting fair task to `dst`
+    /// (`detach_one_task`), but no sleeper that is still queued (delayed dequeue).
     fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
         let mut task = self.cpus[src].lru.tail;
         while task != NONE && (!self.allowed(task, dst) || self.is_delayed(task)) {
@@ -134,8 +134,8 @@ impl Balancer<'_> {
         Some((rivals.group, imbalance::find(&rivals, rules)?))
     }
 
-    /// Moves tasks to the CPU balanced for, then, if pinned ones are in the way,
-    /// to another CPU of its group that they may use.
+    /// Moves tasks to the CPU balanced for; if pinned ones remain, then to another CPU of its
+    /// group that they may use.
     fn pull(&mut self, by: usize, scope: &mut Scope, take: &mut Take) -> u32 {
         let tries_all = self.kernel.balance.detach.tries_all;
         let own = self.core.places[scope.dst].group[scope.level] as usize;
@@ -171,8 +171,8 @@ impl Balancer<'_> {
         })
     }
 
-    /// One CPU of a group balances for it: its first idle one, else its first (`should_we_balance`);
-    /// in later kernels the first on an idle core before all.
+    /// One CPU of a group balances for it: its first idle one, else its first
+    /// (`should_we_balance`). Later kernels prefer the first one on an idle core.
     pub(super) fn should_we_balance(&self, scope: &Scope) -> bool {
         if let Some(excluded) = &scope.excluded
             && excluded.contains(scope.dst as u32)
@@ -213,7 +213,7 @@ impl Balancer<'_> {
         &mut self.balance[cpu].levels[level]
     }
 
-    /// An imbalance was met: look again soon, unless the running task had to be disturbed.
+    /// An imbalance was found: look again soon, unless the running task had to be pushed.
     pub fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
         let (least, most) = self.bounds(dst, level);
         let own = self.levels(dst, level);
@@ -224,8 +224,8 @@ impl Balancer<'_> {
         }
     }
 
-    /// No imbalance, or none that can be ended: look again later. Newidle
-    /// attempts disregard the interval and leave it alone.
+    /// There is no imbalance, or none that can be ended: look again later. Newidle
+    /// attempts neither use nor change the interval.
     pub(super) fn back_off(&mut self, scope: &Scope, pinned: bool) {
         let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
         if scope.idle == Idle::Newly || spares_misfit {
@@ -247,8 +247,8 @@ impl Balancer<'_> {
 /// One attempt in one domain (`load_balance`).
 pub(super) trait LoadBalance<'a>: Stopper<'a> {
     /// One attempt; `by` executes it and pays for it. Returns the number of tasks
-    /// pulled; `go_on` becomes false if another CPU of the group does this at
-    /// this level and above.
+    /// pulled. `go_on` becomes false if another CPU of the group balances at this level and
+    /// above.
     fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
         self.counts.attempts += 1;
         let Scope { dst, level, .. } = scope;
@@ -280,7 +280,7 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
 
     fn attempt(&mut self, by: usize, scope: &mut Scope, go_on: &mut bool) -> Outcome {
         let mut balanced = Outcome::Balanced;
-        // A queue of pinned tasks is put aside and the search begun again.
+        // A queue of pinned tasks is excluded, and the search begins again.
         loop {
             if !self.should_we_balance(scope) {
                 *go_on = false;
@@ -322,7 +322,7 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
         }
     }
 
-    /// No task could be taken off `src`: push its running one if that is called for.
+    /// No task could be taken off `src`: pushes the running one if the rules say so.
     fn failed(&mut self, scope: &Scope, src: usize, what: Migrate, kept_by_cache: bool) -> Outcome {
         let Scope {
             dst, level, idle, ..
@@ -346,7 +346,8 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
         }
         let task = self.cpus[src].curr;
         if task == NONE || !self.allowed(task, dst) {
-            // Where only tasks are pushed, who gets here has looked at all of several.
+            // With `for_tasks_only`, a source of several tasks gets here only if one of them is
+            // not pinned.
             let all = !rules.for_tasks_only || self.core.cpus[src].nr_running <= 1;
             return Outcome::OnePinned { all };
         }
@@ -362,8 +363,8 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
         }
     }
 
-    /// Has the stopper of `src` push `task`, which is current there. Once it has,
-    /// the lowest domain of `dst` that holds both starts counting failures anew
+    /// Has the stopper of `src` push `task`, which is current there. If it does, the number of
+    /// failures in the lowest domain of `dst` that contains `src` is reset
     /// (`active_load_balance_cpu_stop`).
     fn push(&mut self, src: usize, dst: usize, task: u32) {
         let moved = match self.is_rt(task) {

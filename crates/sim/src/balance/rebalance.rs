@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! When a CPU looks for work: at its ticks, level by level at each level's interval.
+//! Periodic balancing: a CPU looks for work at its ticks, level by level, at the interval of each
+//! level (`rebalance_domains`).
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
@@ -76,7 +77,7 @@ pub(crate) trait PeriodicBalance<'a>: Stopper<'a> {
         let mut cost = 0;
         for level in 0..self.core.places[cpu].nr_domains as usize {
             let forgets = self.forget_cost(cpu, level, now);
-            // From 5.16 on only what the last level says counts.
+            // From 5.16 on only the last level counts.
             decayed = forgets || decayed && gate == Gate::MigrationCost;
             cost += self.levels(cpu, level).max_newidle_lb_cost;
             if !go_on {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Balancing over domains that were built anew, because a CPU went or came
-//! (`partition_sched_domains`, `build_sched_domains`): what belonged to a domain
-//! or to the root domain begins again, what belongs to a queue goes on.
+//! Balancing when domains are rebuilt, because a CPU went offline or came online
+//! (`partition_sched_domains`, `build_sched_domains`): the state of domains and of the root
+//! domain is reset, the state of queues is kept.
 
 use super::pack::{Packing, keeps_signals_2013};
 use super::{Level, newidle, sums};
@@ -12,7 +12,7 @@ use alight_policy::NONE;
 use alight_policy::abi::rule;
 
 impl Balancer<'_> {
-    /// The places, domains and groups of the core are new.
+    /// Called after places, domains and groups of the core were rebuilt.
     pub fn balance_rebuild(&mut self) {
         let (now, built) = (self.jiffies(), self.now);
         if self.core.params.pack != rule::PACK_NONE {
@@ -29,7 +29,7 @@ impl Balancer<'_> {
         self.nohz.shared_domain = self.shared_domains();
         self.nohz.max_interval = (self.nohz.hz * online / 10).max(1);
         for llc in &mut self.core.llcs {
-            // Nobody has looked yet.
+            // No search has looked yet.
             llc.has_idle_cores = 0;
         }
         for cpu in 0..self.cpus.len() {
@@ -38,7 +38,7 @@ impl Balancer<'_> {
             let balance = &mut self.balance[cpu];
             balance.levels = levels;
             balance.newidle = newidle::Luck::of_all(built);
-            // The new domain counts it as busy until it stops its tick again.
+            // The new domain counts the CPU as busy until it stops its tick again.
             balance.counted_busy = balance.nohz_tick_stopped;
             self.cpus[cpu].occupied = Count::default();
             self.signals_changed(cpu);
@@ -50,7 +50,7 @@ impl Balancer<'_> {
         self.cpu_power_init();
     }
 
-    /// What the domains of `cpu` begin with (`sd_init`).
+    /// The initial state of the domains of `cpu` (`sd_init`).
     pub(super) fn new_levels(&self, cpu: usize, now: u64) -> [Level; alight_policy::MAX_LEVELS] {
         let place = &self.core.places[cpu];
         std::array::from_fn(|level| match place.domain[level] {
@@ -77,8 +77,8 @@ impl Balancer<'_> {
         }
     }
 
-    /// `cpu`, which goes off, takes no part in the balancing for idle CPUs any
-    /// more (`nohz_balance_exit_idle`); what it has begun, others begin again.
+    /// `cpu`, which goes offline, leaves the balancing for idle CPUs (`nohz_balance_exit_idle`). If
+    /// it had begun a round, another CPU does that again.
     pub fn nohz_leave(&mut self, cpu: usize) {
         self.nohz_exit_idle(cpu);
         self.set_misfit(cpu, 0);

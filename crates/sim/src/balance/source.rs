@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The queue to take tasks from: that of the group which most of the imbalance lies on.
+//! The queue to take tasks from: the one of the busiest group that has most of the imbalance
+//! (`find_busiest_queue`).
 
 use super::contest::greater;
 use super::groups::Scope;
@@ -14,8 +15,8 @@ use crate::world::World;
 use alight_policy::Group;
 use alight_policy::abi::domain_flag;
 
-/// The first of the CPUs that may be taken whose key is greatest against its
-/// capacity; none if all keys are 0.
+/// The CPU with the greatest key per capacity among those that `may_be` taken, the first of
+/// equals; none if all keys are 0.
 #[inline]
 pub(super) fn greatest(
     cpus: impl Iterator<Item = usize>,
@@ -35,9 +36,9 @@ pub(super) fn greatest(
 }
 
 impl World<'_> {
-    /// May the lone task of `src` gain on `dst`, though that is no bigger: it shares its core with
-    /// another there, or it comes to another cluster of CPUs of the same capacity
-    /// (`sched_balance_find_src_rq`)?
+    /// May the lone task of `src` gain on `dst`, which is no bigger? It may if it shares its core
+    /// with a busy sibling, or if `dst` has the same capacity and the machine has clusters
+    /// (`sched_balance_find_src_rq`).
     fn gains_from(&self, dst: usize, src: usize) -> bool {
         let topology = &self.core.topology;
         let capacity = |cpu: usize| actual_capacity(&self.core.params, &self.core.cpus[cpu]);
@@ -48,7 +49,7 @@ impl World<'_> {
 }
 
 impl Balancer<'_> {
-    /// The CPU of the group that most of the imbalance lies on (`find_busiest_queue`).
+    /// The CPU of the group that has most of the imbalance (`find_busiest_queue`).
     pub(super) fn busiest_queue(
         &self,
         scope: &Scope,
@@ -110,8 +111,8 @@ impl Balancer<'_> {
         }
     }
 
-    /// May tasks be taken from `cpu`? A lone one would have to be pushed, and stays on a CPU that is
-    /// as good.
+    /// May tasks be taken from `cpu`? A lone task would have to be pushed: it stays if its CPU is
+    /// as good as the destination.
     #[inline(always)]
     fn is_eligible_source(&self, scope: &Scope, asym: bool, cpu: usize) -> bool {
         let rules = &self.kernel.balance.source;
@@ -127,7 +128,7 @@ impl Balancer<'_> {
         !(stays || nr == 0 && rules.skips_empty)
     }
 
-    /// Utilization by which queues are compared (`cpu_util_cfs`, `cpu_util_cfs_boost`).
+    /// The utilization by which queues are compared (`cpu_util_cfs`, `cpu_util_cfs_boost`).
     #[inline(always)]
     fn util_of_source(&self, cpu: usize, signals: Signals, weighed: Weighed) -> u64 {
         let Signals { util, runnable, .. } = signals;
@@ -139,8 +140,8 @@ impl Balancer<'_> {
         }
     }
 
-    /// The first CPU of the group with the most tasks: only where some CPU has two
-    /// or more do their numbers have to be compared.
+    /// The first CPU of the group with the most tasks. Numbers of tasks are compared only among
+    /// CPUs with two or more.
     fn longest_queue(&self, group: usize) -> Option<usize> {
         let Group { child, cpu, .. } = self.core.groups[group];
         if child == NONE {

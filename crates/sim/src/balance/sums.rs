@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Load and utilization of each CPU and each group, as an attempt to balance
-//! reads them.
+//! Load and utilization of each CPU and each group, as attempts to balance read them.
 //!
-//! The kernel sums them up anew at each attempt. Here a queue whose signals
-//! change is marked, and an attempt that gets as far as reading sums first books
-//! the differences of the marked queues: a machine of hundreds of CPUs changes
-//! in few places between two attempts.
+//! The kernel sums them up anew at each attempt. Here a queue whose signals change is marked. An
+//! attempt that reads sums first adds the differences of the marked queues: on a machine of
+//! hundreds of CPUs few queues change between two attempts.
 
 use crate::balance::Balancer;
 use crate::base::table::Table;
@@ -31,7 +29,7 @@ pub(super) struct Signals {
     /// See [`Weighed::cpu_util`].
     pub util: u32,
     pub load: u32,
-    /// `cpu_runnable`; 0 where the kernel does not look at it.
+    /// `cpu_runnable`; 0 if the kernel does not use it.
     pub runnable: u32,
     /// See [`fair_runnable`].
     pub fair: u32,
@@ -75,16 +73,16 @@ impl Sum {
     }
 }
 
-/// What is kept; all of it holds for CPUs that are not marked as changed.
+/// The sums that are kept. They are right for CPUs that are not marked as changed.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     pub cpus: Table<Signals>,
-    /// Of each group of [`alight_policy::Core::groups`].
+    /// The sum of each group of `alight_policy::Core::groups`.
     pub groups: Table<Sum>,
 }
 
 impl Sums {
-    /// Of a machine whose queues are all without load.
+    /// The sums of a machine without load.
     pub fn new(cpus: usize, groups: usize) -> Self {
         // SAFETY: looked up by CPUs, and by groups that their places lead to.
         unsafe {
@@ -97,10 +95,10 @@ impl Sums {
 }
 
 impl Balancer<'_> {
-    /// Books what has changed.
+    /// Adds the differences of the marked queues.
     pub(super) fn sums_refresh(&mut self) {
         if self.weighed().summed() {
-            // They fall with time and rise with the tasks' clamps, of which no mark tells.
+            // Clamped sums fall with time and rise with the tasks' clamps, which mark no queue.
             self.occupancy.changed = (0..self.cpus.len() as u32).collect();
         }
         let Balancer { place, nohz, .. } = self;
@@ -134,10 +132,10 @@ impl Balancer<'_> {
         }
     }
 
-    /// Do the sums agree with the views?
+    /// Checks the sums against the views.
     ///
     /// # Errors
-    /// What differs.
+    /// Names the sum that differs.
     pub(super) fn sums_check(&self) -> Result<(), String> {
         let sums = &self.nohz.sums;
         let (weighed, all_marked) = (self.weighed(), self.weighed().summed());

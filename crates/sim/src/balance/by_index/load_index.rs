@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The weight of a queue now and a while ago: averages by ticks, the longer the
-//! higher the index, so that who is busy does not move tasks for what passes
+//! The load indices of a queue (`cpu_load[]`): its weight now, and averages of it over ticks. A
+//! higher index is a longer average: with one, a busy CPU does not move tasks for short peaks
 //! (`__update_cpu_load`, `source_load`, `target_load` of 3.9.6).
 
 use crate::balance::Balancer;
 
-/// Averages that any level looks at (`CPU_LOAD_IDX_MAX` is 5, but no domain has an
-/// index above 3, and an index is one more than its average's).
+/// Number of averages that levels use (`CPU_LOAD_IDX_MAX` is 5, but no domain has an index above
+/// 3, and index i uses average i - 1).
 const AVERAGES: usize = 3;
-/// Beyond so many missed ticks nothing is left of an average (`degrade_zero_ticks`).
+/// Number of missed ticks from which on an average is 0 (`degrade_zero_ticks`).
 const FORGOTTEN: [u64; AVERAGES] = [0, 8, 32];
-/// What 1, 2, 4, … missed ticks leave of average 2, of 128 (`degrade_factor`).
+/// The part of average 2 that is left after 1, 2, 4, … missed ticks, of 128 (`degrade_factor`).
 const LEFT: [u64; 5] = [96, 72, 40, 12, 1];
 
-/// `rq->cpu_load[]`, and when that was (`last_load_update_tick`).
+/// `rq->cpu_load[]`, and the time of its last update (`last_load_update_tick`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LoadIndex {
     load: [u64; AVERAGES],
@@ -22,15 +22,15 @@ pub(super) struct LoadIndex {
 }
 
 impl LoadIndex {
-    /// The queue weighs `load` now, and weighed nothing at the ticks since the last
-    /// update but this one.
+    /// The queue weighs `load` now; at the ticks that were missed since the last update it
+    /// weighed nothing.
     fn update(&mut self, load: u64, now: u64) {
         let missed = now.saturating_sub(self.at).saturating_sub(1);
         self.at = now;
         self.load[0] = load;
         for (i, average) in self.load.iter_mut().enumerate().skip(1) {
             let old = left_of(*average, missed, i);
-            // Rounded up while it rises, so that it gets there.
+            // Rounded up while it rises: otherwise it would never reach `load`.
             let round = if load > old { (1 << i) - 1 } else { 0 };
             *average = (old * ((1 << i) - 1) + load + round) >> i;
         }
@@ -59,7 +59,7 @@ impl Balancer<'_> {
         let now = self.jiffies();
         let weight = self.core.cpus[cpu].weight.into();
         let index = &mut self.nohz.early.cpus[cpu].index;
-        // A tick is one step, however long ago the last was.
+        // A tick is one step, even if the last one was long ago.
         index.at = now.saturating_sub(1);
         index.update(weight, now);
     }
@@ -80,8 +80,9 @@ impl Balancer<'_> {
         }
     }
 
-    /// Load of `cpu` by an index, 0 being now: of the local group the higher of now and
-    /// then, of others the lower (`target_load`, `source_load`; LB_BIAS).
+    /// Load of `cpu` by an index; index 0 is the weight now. In the local group it is the higher
+    /// of the weight now and the average, in others the lower (`target_load`, `source_load`;
+    /// LB_BIAS).
     pub(super) fn indexed_load(&self, cpu: usize, index: usize, local: bool) -> u64 {
         let now = u64::from(self.core.cpus[cpu].weight);
         let Some(i) = index.checked_sub(1) else {

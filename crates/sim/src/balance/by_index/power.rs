@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a CPU is worth: 1024 for a usual one, less for a thread of a core or while
-//! real-time tasks take its time, more or less where CPUs are unlike
+//! CPU power: 1024 for a usual CPU. A thread of a core has less, and so has a CPU while real-time
+//! tasks take its time; on machines with different CPUs it is more or less
 //! (`update_cpu_power`, `update_group_power` of 3.9.6).
 
 use super::{Early, EarlyCpu};
@@ -10,22 +10,22 @@ use crate::world::World;
 use alight_policy::Mask;
 use alight_policy::abi::{NONE, domain_flag};
 
-/// What all threads of a core are worth together (`sd->smt_gain`).
+/// Power of all threads of a core together (`sd->smt_gain`).
 const SMT_GAIN: u32 = 1178;
 
-/// Tasks that `power` is worth (`DIV_ROUND_CLOSEST`).
+/// Number of tasks that `power` is worth (`DIV_ROUND_CLOSEST`).
 pub(in super::super) fn rounded(power: u32) -> u64 {
     (u64::from(power) + 512) / 1024
 }
 
-/// Power of unlike CPUs by their capacity, so that a middling one has 1024 and none
-/// 1536, which would round to two tasks (`parse_dt_topology` of 32-bit arm, which
-/// knew Cortex-A15 and A7; efficiency times clock is what a capacity is here).
+/// Power of different CPUs by their capacity: a middling one has 1024, and none has 1536, which
+/// would round to two tasks (`parse_dt_topology` of 32-bit arm, which knew Cortex-A15 and A7). The
+/// kernel's efficiency times clock corresponds to the capacity here.
 fn scale(capacity: u32, least: u32, most: u32) -> u32 {
     if least == most {
         return 1024;
     }
-    // In the order of magnitude of the kernel's figures: a division of whole numbers.
+    // Scaled to the kernel's order of magnitude, because the division is of whole numbers.
     let [capacity, least, most] = [capacity, least, most].map(|c| u64::from(c) << 12);
     let middle = match 4 * most < 3 * (most + least) {
         true => (least + most) >> 11,
@@ -45,7 +45,7 @@ impl World<'_> {
 }
 
 impl Balancer<'_> {
-    /// Power of all CPUs and groups while nothing takes from it.
+    /// Sets the full power of all CPUs and groups.
     pub(in super::super) fn cpu_power_init(&mut self) {
         if !self.by_index() {
             return;
@@ -75,7 +75,7 @@ impl Balancer<'_> {
         };
     }
 
-    /// The group of `cpu` at a level, `own`, is looked at anew.
+    /// Updates the power of `own`, the group of `cpu` at a level.
     pub(in super::super) fn update_cpu_power(&mut self, cpu: usize, own: usize) {
         let child = self.core.groups[own].child;
         let power = match child {
@@ -100,13 +100,13 @@ impl Balancer<'_> {
         self.nohz.early.groups[own] = power;
     }
 
-    /// What real-time tasks leave of the power of `cpu`.
+    /// The power of `cpu` that real-time tasks leave.
     pub(in super::super) fn available_power(&self, cpu: usize) -> u32 {
         self.nohz.early.cpus[cpu].available
     }
 
-    /// Tasks that a group is worth; a thread of a core that has nearly all of its
-    /// power one (`fix_small_capacity`).
+    /// Number of tasks that a group is worth. A thread of a core with nearly all of its power is
+    /// worth one (`fix_small_capacity`).
     pub(super) fn capacity_of_group(&self, scope: &Scope, group: usize) -> u64 {
         match rounded(self.nohz.early.groups[group]) {
             0 => self.is_nearly_whole(scope, group).into(),
@@ -114,17 +114,17 @@ impl Balancer<'_> {
         }
     }
 
-    /// Is `group` a thread of a core that 90 % of its power is left of?
+    /// Is `group` a thread of a core with 90 % of its power left?
     pub(super) fn is_nearly_whole(&self, scope: &Scope, group: usize) -> bool {
         let domain = self.domain(scope.dst, scope.level);
         let power = self.nohz.early.groups[group];
         domain.flags & domain_flag::SMT != 0 && power * 32 > SMT_GAIN / domain.weight * 29
     }
 
-    /// Is the power kept what it can be?
+    /// Checks that the power of CPUs and groups is within its limits.
     ///
     /// # Errors
-    /// What is not.
+    /// Names the power that is not.
     pub(in super::super) fn cpu_power_check(&self) -> Result<(), String> {
         for (cpu, of) in self.nohz.early.cpus.iter().enumerate() {
             if of.power == 0 || of.power > of.full {

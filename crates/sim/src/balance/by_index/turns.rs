@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! When a CPU looks for work, in 3.9: nobody remembers what that costs
-//! (`rebalance_domains`, `idle_balance`), and a kicked CPU balances first for
-//! itself, then for the others without a tick (`nohz_kick_needed`,
-//! `nohz_idle_balance` of 3.9.6).
+//! The times at which a CPU looks for work in 3.9. The kernel does not remember the cost
+//! (`rebalance_domains`, `idle_balance`). A kicked CPU balances first for itself, then for the
+//! others without a tick (`nohz_kick_needed`, `nohz_idle_balance` of 3.9.6).
 
 use crate::balance::groups::Scope;
 use crate::balance::{Balancer, Stopper};
@@ -11,8 +10,8 @@ use crate::balance::{LoadBalance, NewidleBalance};
 use alight_policy::abi::domain_flag;
 
 impl Balancer<'_> {
-    /// A stay of `cpu` in the idle loop begins: it does not count as busy until its
-    /// next busy tick (`set_cpu_sd_state_idle`).
+    /// `cpu` enters the idle loop: it does not count as busy until its next busy tick
+    /// (`set_cpu_sd_state_idle`).
     #[inline]
     pub(in super::super) fn counts_as_idle(&mut self, cpu: usize) {
         self.nohz.early.idled.insert(cpu as u32);
@@ -23,8 +22,8 @@ impl Balancer<'_> {
         self.nohz.early.idled.remove(cpu as u32);
     }
 
-    /// At a busy tick, with CPUs without a tick about: is it time, and is there
-    /// something for one of them?
+    /// At a busy tick, if some CPU has no tick: is a round due, and is there work for such a
+    /// CPU?
     pub(in super::super) fn kick_needed(&self, cpu: usize, now: u64) -> bool {
         now >= self.nohz.next_balance
             && (self.core.cpus[cpu].nr_running >= 2
@@ -32,8 +31,8 @@ impl Balancer<'_> {
                 || self.pack_kicks(cpu))
     }
 
-    /// Are several CPUs busy in the group of `cpu` at a level that shares a cache, as
-    /// the threads of its core?
+    /// Are several CPUs busy in the group of `cpu` at a level that shares a cache, such as the
+    /// threads of its core?
     fn shares_busy_group(&self, cpu: usize) -> bool {
         let place = &self.core.places[cpu];
         (0..place.nr_domains as usize)
@@ -45,20 +44,20 @@ impl Balancer<'_> {
             })
     }
 
-    /// The first CPU without a tick, if it idles indeed (`find_new_ilb`).
+    /// The first CPU without a tick, if it is idle (`find_new_ilb`).
     pub(in super::super) fn first_tickless(&self) -> Option<u32> {
         let first = self.nohz.idle.iter().next()?;
         self.is_idle(first as usize).then_some(first)
     }
 
-    /// A round of `by` is over, or broken off: the next one is due with its own next
-    /// balance, which has become that of all it served.
+    /// A round of `by` has ended or was aborted: the next one is due at the next balance of `by`,
+    /// which is now the earliest of all CPUs that it served.
     pub(in super::super) fn round_by_index_ends(&mut self, by: usize) {
         self.nohz.next_balance = self.cpus[by].next_balance;
     }
 
-    /// 3.9 knows no blocked load: what the governor reads of idle CPUs is kept current
-    /// at no cost.
+    /// 3.9 has no blocked load: the signals of idle CPUs are kept current for the governor, at no
+    /// cost.
     pub(in super::super) fn settle_blocked(&mut self, now: u64) {
         if !self.nohz.has_blocked || now <= self.nohz.next_blocked {
             return;
@@ -77,7 +76,7 @@ impl Balancer<'_> {
     }
 }
 
-/// The turns of 3.9 (`rebalance_domains`, `idle_balance`).
+/// The attempts of 3.9 (`rebalance_domains`, `idle_balance`).
 pub(in crate::balance) trait BalanceByIndex<'a>: Stopper<'a> {
     /// Balances each domain of `cpu` whose interval is over; `by` executes.
     fn rebalance_by_index(&mut self, by: usize, cpu: usize, mut idle: Idle, now: u64) {
@@ -87,7 +86,7 @@ pub(in crate::balance) trait BalanceByIndex<'a>: Stopper<'a> {
         let mut next_balance = now + 60 * self.nohz.hz;
         let mut go_on = true;
         for level in 0..self.core.places[cpu].nr_domains as usize {
-            // The next attempt is due by the interval that led to this one.
+            // The next attempt is due after the same interval as this one.
             let interval = self.balance_interval(cpu, level, idle != Idle::Yes);
             if now >= self.levels(cpu, level).last_balance + interval {
                 if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
@@ -103,7 +102,7 @@ pub(in crate::balance) trait BalanceByIndex<'a>: Stopper<'a> {
         self.cpus[cpu].next_balance = next_balance;
     }
 
-    /// `cpu` has nothing to run, and idles for a while on average: tries the domains
+    /// `cpu` has nothing to run: if its idle phases are long enough on average, tries the domains
     /// upward. True if it has something to run now.
     fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
         self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
@@ -133,7 +132,7 @@ pub(in crate::balance) trait BalanceByIndex<'a>: Stopper<'a> {
         self.core.cpus[cpu].nr_running != 0
     }
 
-    /// The part of a round of `by` that is for the idle `cpu`, whatever its next balance.
+    /// The part of a round of `by` for the idle `cpu`, whether its balance is due or not.
     fn serve_by_index(&mut self, by: usize, cpu: usize, now: u64) {
         self.index_idle(cpu);
         self.rebalance_by_index(by, cpu, Idle::Yes, now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The CPUs of a group, and what they come to together.
+//! The CPUs of a group, and sums over them.
 
 use super::super::Idle;
 use super::super::sums::Sum;
@@ -10,8 +10,8 @@ use alight_policy::abi::NONE;
 use alight_policy::{Group, Mask};
 
 impl Balancer<'_> {
-    /// Load of lone tasks on CPUs whose time others take (`sched_reduced_capacity`):
-    /// the biggest, if the CPU that balances idles.
+    /// The biggest load of a lone task on a CPU with reduced capacity
+    /// (`sched_reduced_capacity`), if the CPU that balances is idle.
     pub(super) fn biggest_reduced(&self, group: usize, scope: &Scope, pct: u32) -> u32 {
         if scope.idle == Idle::No {
             return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which groups tasks are spread over, and which of them are cores.
+//! Properties of groups: whether tasks are spread over them, and whether they are cores.
 
 use super::Scope;
 use crate::kernel::Sibling;
@@ -8,7 +8,7 @@ use alight_policy::abi::{NONE, domain_flag};
 
 impl World<'_> {
     /// Are tasks to be spread over the groups (`sds->prefer_sibling`)? `busiest`
-    /// is the group that was chosen.
+    /// is the chosen group.
     pub(in crate::balance) fn prefers_sibling(&self, scope: &Scope, busiest: usize) -> bool {
         match self.kernel.balance.sibling {
             Sibling::Child => self.child_spreads(scope),
@@ -20,23 +20,23 @@ impl World<'_> {
         }
     }
 
-    /// Does the child domain of the CPU that balances say so?
+    /// Does the child domain of the CPU that balances ask for that?
     pub(super) fn child_spreads(&self, scope: &Scope) -> bool {
         scope.level > 0
             && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0
     }
 
-    /// Does the domain that a group is?
+    /// Does the domain of the group ask for that?
     pub(super) fn spreads(&self, group: usize) -> bool {
         self.group_flags(group) & domain_flag::PREFER_SIBLING != 0
     }
 
-    /// Is a group one core with siblings?
+    /// Is the group one core with siblings?
     pub(in crate::balance) fn is_core(&self, group: usize) -> bool {
         self.group_flags(group) & domain_flag::SMT != 0
     }
 
-    /// Flags of the domain that a group is (`sg->flags`).
+    /// Flags of the domain that makes up the group (`sg->flags`).
     fn group_flags(&self, group: usize) -> u32 {
         match self.core.groups[group].child {
             NONE => 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What an attempt leaves behind for others: how busy the root domain is, how many CPUs of a cache
-//! are worth a look, what capacity the local group has.
+//! Shared state that an attempt updates: overload and overutilization of the root domain, the
+//! number of CPUs of a cache that a wakeup scans, and the capacity of the local group.
 
 use super::super::Idle;
 use super::Scope;
@@ -10,7 +10,7 @@ use alight_policy::abi::NONE;
 use alight_policy::nr_idle_scan;
 
 impl World<'_> {
-    /// Books what an attempt finds of the root domain's utilization.
+    /// Updates the overutilization of the root domain.
     pub(super) fn update_overutilized(&mut self, scope: &Scope) {
         let place = &self.core.places[scope.dst];
         let topmost = scope.level + 1 == place.nr_domains as usize;
@@ -25,8 +25,8 @@ impl World<'_> {
 }
 
 impl Balancer<'_> {
-    /// Periodic balancing of a cache's domain says how many of its CPUs are worth a
-    /// look at a wakeup: fewer, the more are in use (`update_idle_cpu_scan`).
+    /// Periodic balancing of a cache's domain sets how many of its CPUs a wakeup scans: fewer,
+    /// the more they are used (`update_idle_cpu_scan`).
     pub(super) fn update_idle_cpu_scan(&mut self, scope: &Scope) {
         if self.core.params.sis_util == 0 || scope.idle == Idle::Newly {
             return;
@@ -50,7 +50,7 @@ impl Balancer<'_> {
         self.core.llcs[shared as usize].nr_idle_scan = nr_idle_scan(util, weight, pct);
     }
 
-    /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
+    /// After an attempt in the top domain: does any CPU have work for others (`rd->overload`)?
     pub(in crate::balance) fn update_overload(&mut self, scope: &Scope, misfit: bool) {
         let place = &self.core.places[scope.dst];
         if scope.level + 1 == place.nr_domains as usize {

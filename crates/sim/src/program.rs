@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tasks do to each other: channels, locks, what is measured of them.
+//! The means by which tasks interact: channels and locks; and the measurements of programs.
 
 pub(crate) mod activations;
 pub(crate) mod calls;
@@ -24,7 +24,7 @@ use crate::world::state::MarkState;
 use crate::world::waits::WaitQueue;
 use alight_workload::program::Deal;
 
-/// What tasks do: channels, locks, what is measured of them.
+/// The objects of programs: channels, locks, measurements.
 #[repr(C)]
 pub(crate) struct Programs<'a> {
     pub balancer: Balancer<'a>,
@@ -44,7 +44,7 @@ pub(crate) struct Programs<'a> {
 
 stands_on!(Programs on Balancer: balancer);
 
-/// What programs act on, as the workloads state it.
+/// The objects that programs act on, as the workloads define them.
 #[derive(Default)]
 pub(crate) struct Objects {
     pub attributes: Vec<Attributes>,
@@ -57,7 +57,8 @@ pub(crate) struct Objects {
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
     pub instruments: Instruments,
-    /// Logs of passes, and of each task where it writes, [`NONE`]: nowhere.
+    /// Number of logs of passes, and for each task the log that it writes, [`NONE`] without
+    /// one.
     pub logs: usize,
     pub log_of_task: Vec<u32>,
 }
@@ -66,7 +67,7 @@ impl<'a> Programs<'a> {
     /// Programs that act on `objects`.
     ///
     /// # Safety
-    /// The operations of the world name no deal, channel or counter that is not there.
+    /// Every deal, channel and counter that operations of the world name must exist.
     pub unsafe fn new(balancer: Balancer<'a>, objects: Objects) -> Self {
         let (nr_cpus, kept) = (balancer.cpus.len(), balancer.machine.memory.messages_kept);
         // SAFETY: looked up by what operations name, and deals name counters that are there.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What rt-app logs of its threads, by its own definitions (`run_event()` and `thread_body()` of
-//! rt-app.c): a line for each pass through a phase. And how much CPU time they had.
+//! The logs of rt-app's threads, by its own definitions (`run_event()` and `thread_body()` of
+//! rt-app.c): a line for each pass through a phase; and the CPU time of the threads.
 //!
-//! Logging takes no time and is no event: nothing that decides reads what is here.
+//! Logging takes no time and is no event. No decision reads this state.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
@@ -20,22 +20,22 @@ pub(crate) struct Activations {
 /// A task's pass through a phase.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
-    /// Where the task logs, [`NONE`]: nowhere.
+    /// The log that the task writes, [`NONE`] without one.
     log: u32,
     /// CPU time that the task had when counts began, ns.
     ran_from: u64,
-    /// CPU time that it had when the duration of its workload was over, ns; `None` before.
+    /// CPU time that it had at the end of its workload's duration, ns; `None` before.
     ran_until: Option<u64>,
     began: u64,
-    /// When the run event that is under way began.
+    /// Start of the run event in progress.
     run_began: u64,
     /// Wall time of the run events, ns.
     run: u64,
-    /// Some timer was come to.
+    /// The pass has reached a timer.
     waits: bool,
     /// Sum of the wakeup latencies since the last missed timer, ns.
     wu_lat: u64,
-    /// Of the last timer, and of all, ns.
+    /// Slack of the last timer, and sum over all timers, ns.
     slack: i64,
     slack_sum: i64,
 }
@@ -56,7 +56,7 @@ impl Pass {
         }
     }
 
-    /// The next one begins at `now`.
+    /// The next pass begins at `now`.
     fn again(&mut self, now: u64) {
         *self = Pass {
             ran_from: self.ran_from,
@@ -67,7 +67,7 @@ impl Pass {
     }
 }
 
-/// Sum of the samples, ns, and how many there are.
+/// Sum of the samples, ns, and their number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
     sum: i64,
@@ -85,7 +85,7 @@ impl Mean {
     }
 }
 
-/// What was logged of all tasks that write to one log.
+/// The figures of all tasks that write to one log.
 #[derive(Debug, Clone, Copy, Default)]
 struct Log {
     run: Mean,
@@ -96,7 +96,7 @@ struct Log {
     missed: u64,
 }
 
-/// Where a program logs.
+/// The log that a program writes.
 pub(crate) fn log_of(program: &Program) -> Option<u32> {
     program.ops.iter().find_map(|op| match *op {
         Op::Pass { log, .. } => Some(log),
@@ -105,7 +105,7 @@ pub(crate) fn log_of(program: &Program) -> Option<u32> {
 }
 
 impl Activations {
-    /// So many logs, and of each task where it logs ([`NONE`]: nowhere).
+    /// `logs`: number of logs. `log_of_task`: the log that each task writes, [`NONE`] without one.
     pub fn new(logs: usize, log_of_task: &[u32]) -> Self {
         let used = log_of_task.iter().any(|&log| log != NONE);
         let tasks = if used { log_of_task } else { &[] };
@@ -128,7 +128,7 @@ impl Programs<'_> {
         self.tasks[task].computing = true;
     }
 
-    /// It began only behind a switch that takes so long, ns.
+    /// The run event of `task` begins `by` ns later, after a switch.
     pub fn run_begins_later(&mut self, task: usize, by: u64) {
         self.activations.passes[task].run_began += by;
     }
@@ -140,7 +140,7 @@ impl Programs<'_> {
         pass.run += at.saturating_sub(pass.run_began);
     }
 
-    /// `task` comes to a timer whose point is `point`, and sleeps until then if that is not past.
+    /// `task` reaches a timer that expires at `point`, and sleeps until then if that is not past.
     pub fn comes_to_timer(&mut self, task: usize, point: u64) {
         let pass = &mut self.activations.passes[task];
         pass.waits = true;
@@ -152,12 +152,12 @@ impl Programs<'_> {
         }
     }
 
-    /// A timer woke `task`, which runs so much later than that asked for, ns.
+    /// A timer woke `task`, which runs `late` ns after the time of the timer.
     pub fn wakes_late(&mut self, task: usize, late: u64) {
         self.activations.passes[task].wu_lat += late;
     }
 
-    /// A pass of `task` ends: a line of the log.
+    /// A pass of `task` ends: adds a line to the log.
     pub fn pass_ends(&mut self, task: usize, computes: bool, cumulative_slack: bool) {
         let now = self.now;
         let pass = &mut self.activations.passes[task];
@@ -178,7 +178,7 @@ impl Programs<'_> {
         pass.again(now);
     }
 
-    /// CPU time counts from now on.
+    /// Counts CPU time from now on.
     pub fn count_cpu_time_anew(&mut self) {
         for task in 0..self.activations.passes.len() {
             let ran = self.ran_ns(task);
@@ -186,7 +186,7 @@ impl Programs<'_> {
         }
     }
 
-    /// The duration of the workload of `task` is over: what it still computes counts no more.
+    /// The duration of the workload of `task` is over: its CPU time no longer counts.
     pub fn counts_no_more(&mut self, task: usize) {
         let ran = self.ran_ns(task);
         if let Some(pass) = self.activations.passes.get_mut(task) {
@@ -194,7 +194,7 @@ impl Programs<'_> {
         }
     }
 
-    /// What is reported of a log.
+    /// A figure of a log, for the report.
     pub fn logged(&self, log: u32, what: Logged) -> Option<f64> {
         let of = &self.activations.logs[log as usize];
         match what {
@@ -212,7 +212,7 @@ impl Programs<'_> {
         }
     }
 
-    /// CPU time of the tasks of a log since counts began, and how long their workload had been there
+    /// CPU time of the tasks of a log since counts began, and the time that their workload existed
     /// meanwhile, ns.
     fn cpu_time(&self, log: u32) -> (u64, u64) {
         let (mut ran, mut there) = (0, 0);

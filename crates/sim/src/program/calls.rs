@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Calls on channels, told to a sink that wants details.
+//! Traces calls on channels, for a sink that wants details.
 
 use crate::program::Programs;
 use crate::program::effect::Effect;
@@ -9,7 +9,7 @@ use alight_trace::Detail;
 use alight_workload::program::Op;
 
 impl Programs<'_> {
-    /// The current task of `cpu` is in the call `op` on a channel, all of whose cost has passed.
+    /// The current task of `cpu` is in the call `op` on a channel; all of its cost has passed.
     #[inline]
     pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
         if self.detailed {
@@ -17,7 +17,7 @@ impl Programs<'_> {
         }
     }
 
-    /// `task`, which leaves `cpu`, would go on with the call at its `pc`.
+    /// `task` leaves `cpu` in the call at its `pc`.
     #[inline]
     pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
         if self.detailed {
@@ -26,7 +26,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Tells a call on a channel, of whose cost so many units are left.
+    /// Traces a call on a channel; `left` units of its cost are still to pass.
     pub fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
         let (writes, channel, bytes) = match op {
             Op::Write { channel, bytes } => (true, channel, bytes),
@@ -47,7 +47,7 @@ impl Programs<'_> {
 }
 
 impl World<'_> {
-    /// The call on a channel of the current task of `cpu` had this effect: is it done?
+    /// Traces the end of the current task's call on a channel, if `effect` says that it is done.
     #[inline]
     pub fn trace_call_end(&mut self, cpu: usize, task: usize, effect: Effect) -> Effect {
         if self.detailed

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Pipes and sockets: bytes on their way, who waits, who is woken when.
+//! Pipes and sockets: the bytes in them, the tasks that wait, and wakeups at reads and writes.
 //!
-//! Everybody at a socket waits together with the others and is woken together with
-//! them, the last that came first (`prepare_to_wait`, `__add_wait_queue`); of a pipe the
-//! kernel's row says it.
+//! All tasks that wait at an end of a socket are woken together, the last one first
+//! (`prepare_to_wait`, `__add_wait_queue`). For pipes the kernel's row says how many are woken.
 
 mod memory;
 mod mutex;
@@ -27,8 +26,7 @@ const PAGE: u32 = 4096;
 /// Send buffer of a socket (`net.core.wmem_default`), bytes of kernel memory.
 const SEND_BUFFER: u32 = 212_992;
 
-/// A pipe, or one direction of a socket pair.
-/// Begins with a cache line.
+/// A pipe, or one direction of a socket pair. It is aligned to a cache line.
 #[repr(align(64))]
 #[derive(Debug, Clone)]
 pub(crate) struct Channel {
@@ -41,19 +39,19 @@ pub(crate) struct Channel {
     nr_pages: u8,
     /// Socket: kernel memory charged to the sender.
     charged: u64,
-    /// Size and charge of the messages on their way (all of one size per socket).
+    /// Size of the messages in the socket; all messages of a socket have one size.
     message: u32,
     pub readers: WaitQueue,
     pub writers: WaitQueue,
-    /// The pipe's mutex as others see it whose holder does not run.
+    /// The pipe's mutex while its holder does not run.
     pub mutex: PipeMutex,
     /// The pipe's mutex while its holder runs, or the receive queue's lock.
     lock: Interval,
-    /// CPU that touched the lines last.
+    /// The CPU that last touched the cache lines.
     last_cpu: u32,
-    /// Any number of bytes has room.
+    /// It has room for any number of bytes.
     roomy: bool,
-    /// Socket: CPU that wrote last, if new memory for messages costs anything.
+    /// Socket: the CPU that wrote last, if new memory for messages has a cost.
     writer: u32,
 }
 
@@ -85,7 +83,7 @@ impl Channel {
         }
     }
 
-    /// Takes up to `bytes`; returns how many fitted. `begins`: the write does, and has
+    /// Puts up to `bytes` in; returns how many fitted. `begins`: the write begins here and has
     /// not waited yet.
     fn put(&mut self, bytes: u32, begins: bool) -> u32 {
         let taken = match self.kind {
@@ -102,8 +100,8 @@ impl Channel {
         taken
     }
 
-    /// What a write has beyond whole pages goes behind the last page's bytes as it
-    /// begins, if all of it fits there; the rest to pages of its own (`pipe_write`).
+    /// When a write begins, its part beyond whole pages is appended to the last page, if all of
+    /// that part fits there. The rest goes to pages of its own (`pipe_write`).
     fn put_pages(&mut self, bytes: u32, begins: bool) -> u32 {
         let (mut left, odd) = (bytes, bytes % PAGE);
         if begins && odd != 0 && self.nr_pages > 0 {
@@ -124,7 +122,7 @@ impl Channel {
         bytes - left
     }
 
-    /// Gives up to `bytes`; returns how many there were.
+    /// Takes up to `bytes` out; returns how many there were.
     fn get(&mut self, bytes: u32) -> u32 {
         let given = u64::from(bytes).min(self.bytes) as u32;
         self.bytes -= u64::from(given);
@@ -151,7 +149,7 @@ impl Channel {
         given
     }
 
-    /// Messages on their way; of a pipe none.
+    /// Number of messages in a socket; 0 for a pipe.
     fn messages(&self) -> u64 {
         match self.kind {
             ChannelKind::Pipe => 0,
@@ -159,14 +157,14 @@ impl Channel {
         }
     }
 
-    /// From now on nobody waits for room in it.
+    /// From now on there is always room: no task waits for it.
     pub fn gets_room(&mut self) {
         self.roomy = true;
         self.charged = 0;
         self.nr_pages = 0;
     }
 
-    /// Bytes are there that nobody wrote, and nobody waits for room in it any more.
+    /// Adds bytes that no task wrote; from now on there is always room.
     pub fn gets_bytes(&mut self, bytes: u32) {
         self.gets_room();
         self.bytes += u64::from(bytes);
@@ -186,8 +184,8 @@ impl Channel {
 }
 
 impl Programs<'_> {
-    /// Gives `task`, which waits for the channel, what it waits for, the bytes that it lacks or room,
-    /// and takes it out of the queue; false if it does not wait there.
+    /// If `task` waits for the channel, gives it the bytes that it lacks, or room, and takes it
+    /// out of the wait queue; false if it does not wait there.
     pub fn channel_gives(&mut self, channel: u32, task: usize, lacks: Option<u32>) -> bool {
         let channel = &mut self.channels[channel as usize];
         let waits = [&mut channel.writers, &mut channel.readers]
@@ -202,7 +200,7 @@ impl Programs<'_> {
         waits
     }
 
-    /// Waits for the channel's lock, first come first served, and for its lines.
+    /// Waits for the channel's lock, first come first served, and for its cache lines.
     fn enter_channel(&mut self, cpu: usize, id: u32) {
         let hold = self.ns(cpu, self.costs(cpu).lock_hold);
         let at = self.reached(cpu);
@@ -265,7 +263,7 @@ impl Programs<'_> {
         Effect::RetryAfterSleep
     }
 
-    /// Wakes who waits for one end of a channel: one task, or all.
+    /// Wakes one task that waits for an end of a channel, or all of them.
     fn wake_channel(&mut self, cpu: usize, on: Waiting) {
         match self.all_wait_together(on) {
             Some(all) => _ = self.wake_all(cpu, all, true),
@@ -273,8 +271,8 @@ impl Programs<'_> {
         }
     }
 
-    /// Wakes all who only poll, who wait ahead of the others, and one who does not
-    /// (`__wake_up_common`: pollers are no exclusive waiters).
+    /// Wakes all pollers, which wait ahead of the other tasks, and one other task
+    /// (`__wake_up_common`: pollers are not exclusive waiters).
     fn wake_next(&mut self, cpu: usize, on: Waiting) {
         while let Some(task) = self.first_waiting(on) {
             let polls = matches!(
@@ -288,8 +286,9 @@ impl Programs<'_> {
         }
     }
 
-    /// The queue of those who are woken together: of one end of a socket (`sock_def_readable`,
-    /// `unix_write_space`), or of both ends of a pipe, if there is one for both.
+    /// The queue whose tasks are all woken together: that of one end of a socket
+    /// (`sock_def_readable`, `unix_write_space`), or that of both ends of a pipe, if the kernel has
+    /// one queue for both.
     fn all_wait_together(&self, on: Waiting) -> Option<Waiting> {
         let (Waiting::Readers(id) | Waiting::Writers(id)) = on else {
             return None;
@@ -301,9 +300,9 @@ impl Programs<'_> {
         together.then_some(Waiting::Readers(id))
     }
 
-    /// Does the current task of `cpu`, which was woken, look whether it can go on before it
-    /// takes the pipe's mutex? (`pipe_readable`, `pipe_writable`; not so where all are woken at
-    /// each call, nor if it has looked and it is the mutex that it was woken for.)
+    /// Does the current task of `cpu`, which was woken, test whether it can go on before it takes
+    /// the pipe's mutex (`pipe_readable`, `pipe_writable`)? Kernels that wake readers at each write
+    /// do not test. A task that was woken for the mutex has tested already.
     fn looks_first(&self, cpu: usize, id: u32) -> bool {
         let channel = &self.channels[id as usize];
         channel.is_pipe()
@@ -311,8 +310,8 @@ impl Programs<'_> {
             && !channel.mutex.is_for(self.cpus[cpu].curr)
     }
 
-    /// One waiter at a time is woken: it wakes the next if there is something
-    /// left for that one (`wake_next_writer`, `wake_next_reader` in fs/pipe.c).
+    /// If one waiter at a time is woken, it wakes the next one if something is left for that
+    /// (`wake_next_writer`, `wake_next_reader` in fs/pipe.c).
     fn pass_on(&mut self, cpu: usize, task: usize, on: Waiting, left: bool) {
         let waited = std::mem::take(&mut self.tasks[task].waited);
         if waited && left && self.all_wait_together(on).is_none() {
@@ -350,7 +349,7 @@ impl Programs<'_> {
                     self.wake_channel(cpu, Waiting::Writers(id));
                 }
             }
-            // All writers, once three quarters are free (unix_writable).
+            // Wakes all writers once three quarters of the buffer are free (unix_writable).
             ChannelKind::Socket if given > 0 && channel.charged * 4 <= u64::from(SEND_BUFFER) => {
                 self.wake_all(cpu, Waiting::Writers(id), true);
             }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What an operation of a program leaves to do.
+//! The effect of an operation of a program: how its task goes on.
 
-/// What an operation's effect leaves to do.
+/// How the task goes on after an operation has taken effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Go on with the next operation.
     Done,
-    /// Go on elsewhere.
+    /// Go on with the operation of this number.
     Jump(u32),
     /// The task sleeps; woken, it goes on with the next operation.
     DoneAfterSleep,
     /// The task sleeps; woken, this operation takes effect again.
     RetryAfterSleep,
-    /// It takes effect again behind the kernel work that is charged.
+    /// This operation takes effect again after the charged kernel work.
     RetryAfterWork,
     /// The task gives the CPU up but stays runnable.
     Yield,

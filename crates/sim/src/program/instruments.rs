@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tools measure with, and a spinlock for each CPU, which only schbench has. Its other way of
-//! waiting, at desks, is in `desks`.
+//! The instruments that tools measure with, and a spinlock for each CPU, which only schbench has.
+//! Its other way of waiting, at desks, is in `desks`.
 //!
 //! Measuring takes no time and is no event: a run is the same with and without it.
 
@@ -13,8 +13,8 @@ use crate::program::effect::Effect;
 use alight_workload::program::{Lateness, LatenessId, Observation, StampId, Workload};
 use desks::Desk;
 
-/// How often a spinning task looks at the lock, ns. The tool looks all the time; a lock that comes
-/// free is noticed late by half of this on average.
+/// Interval at which a spinning task tests the lock, ns. The real tool tests all the time; here a
+/// free lock is noticed late by half of this on average.
 const SPIN_NS: u64 = 2_000;
 
 /// All of the run's instruments.
@@ -24,15 +24,15 @@ pub(crate) struct Instruments {
     pub tallies: Vec<Tally>,
     pub desks: Vec<Desk>,
     pub lateness: Vec<Lateness>,
-    /// What a rate was last taken of, by its tally: the counter, and when, ns.
+    /// The last sample of each rate, by its tally: value of the counter, and time, ns.
     rates: Vec<Option<(u64, u64)>>,
-    /// Of each workload the locks of all CPUs; [`NONE`]: free.
+    /// The locks of all CPUs, for each workload; [`NONE`]: free.
     cpu_locks: Vec<u32>,
     nr_cpus: usize,
 }
 
 impl Instruments {
-    /// Adds what a workload has.
+    /// Adds the instruments of a workload.
     pub fn add(&mut self, workload: &Workload, nr_cpus: usize) {
         let given = &workload.instruments;
         self.lateness.extend_from_slice(&workload.lateness);
@@ -47,7 +47,7 @@ impl Instruments {
         self.cpu_locks.resize(self.cpu_locks.len() + nr_cpus, NONE);
     }
 
-    /// Of a time that is late by now, how long it holds, us.
+    /// If `stamp` is late by now, the time for which that holds, us.
     fn late(&self, now: u64, stamp: StampId, lateness: LatenessId) -> Option<u32> {
         let Lateness { limit_ns, hold_us } = self.lateness[lateness as usize];
         let since = now.saturating_sub(self.stamps[stamp as usize]);
@@ -127,7 +127,8 @@ impl Programs<'_> {
         }
     }
 
-    /// How long the current task of `cpu` spins before it looks at the CPU's lock again.
+    /// The time that the current task of `cpu` spins before it tests the CPU's lock again, ns; 0 if
+    /// the lock is free.
     pub fn spin_ns(&self, cpu: usize, task: usize) -> u64 {
         match self.instruments.cpu_locks[self.cpu_lock(task, cpu)] {
             NONE => 0,
@@ -146,7 +147,8 @@ impl Programs<'_> {
         Effect::Done
     }
 
-    /// The task may have moved since it took the lock; a lock that it does not hold stays.
+    /// Unlocks the lock that the task took, maybe on another CPU. A lock that it does not hold is
+    /// not changed.
     pub fn unlock_cpu(&mut self, task: usize) -> Effect {
         let lock = self.cpu_lock(task, self.tasks[task].register as usize);
         let holder = &mut self.instruments.cpu_locks[lock];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What programs count and mark, for what their workloads report.
+//! Counters, deals, time marks and histograms of programs, for the reports of their workloads.
 
 use crate::base::histogram::Histogram;
 use crate::face::tally::Tally;
@@ -10,7 +10,7 @@ use crate::world::state::MarkState;
 use alight_workload::program::Deal;
 
 impl Programs<'_> {
-    /// The task takes what a deal has next, or goes on at `done` if that has nothing more.
+    /// The task takes the next number of a deal, or goes on at `done` if the deal has no more.
     pub fn take(&mut self, task: usize, deal: u32, done: u32) -> Effect {
         let Deal {
             counter,
@@ -34,7 +34,7 @@ impl Programs<'_> {
         Effect::Done
     }
 
-    /// A counter counts one more.
+    /// Adds one to a counter.
     pub fn count_one(&mut self, counter: u32) {
         self.counters[counter as usize] += 1;
     }
@@ -47,12 +47,12 @@ impl Programs<'_> {
         mark.last = Some(now);
     }
 
-    /// A duration is met, ns.
+    /// Records a duration, ns.
     pub fn record(&mut self, histogram: u32, ns: u64) {
         self.histograms[histogram as usize].record(ns);
     }
 
-    /// What a counter has counted.
+    /// The value of a counter.
     pub fn counted(&self, counter: u32) -> u64 {
         self.counters[counter as usize]
     }
@@ -71,12 +71,12 @@ impl Programs<'_> {
         &self.histograms[histogram as usize]
     }
 
-    /// What tasks noted, of each tally.
+    /// All tallies.
     pub fn tallies(&self) -> &[Tally] {
         &self.instruments.tallies
     }
 
-    /// The same, which is the caller's from now on.
+    /// Moves the tallies to the caller.
     pub fn take_tallies(&mut self) -> Vec<Tally> {
         std::mem::take(&mut self.instruments.tallies)
     }
@@ -86,14 +86,14 @@ impl Programs<'_> {
         &self.attributes[nr as usize]
     }
 
-    /// A program may name these attributes too, by the number that is returned.
+    /// Adds attributes that a program may name by the number that is returned.
     #[cfg(test)]
     pub fn pretend_attributes(&mut self, attributes: Attributes) -> u32 {
         self.attributes.push(attributes);
         self.attributes.len() as u32 - 1
     }
 
-    /// Has the time of a stamp not come yet?
+    /// Is the time of a stamp still to come?
     pub fn before_stamp(&self, stamp: u32) -> bool {
         self.now < self.instruments.stamps[stamp as usize]
     }

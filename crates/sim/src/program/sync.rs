@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tasks wait for each other with: mutexes, conditions, semaphores,
-//! barriers. All are futex based: an uncontended operation stays in user
-//! space, a waiter sleeps behind its call's work unless it need not any more by then,
-//! a waker wakes without the sync hint, and a woken task competes again (no handoff).
+//! Mutexes, conditions, semaphores and barriers. All are based on futexes: an uncontended
+//! operation stays in user space. A waiter sleeps after the work of its call, unless it was woken
+//! by then. A waker wakes without the sync hint. A woken task competes again (no handoff).
 
 use crate::base::timeline::NONE;
 use crate::place::Place;
@@ -13,24 +12,24 @@ use crate::world::state::Call;
 use crate::world::waits::WaitQueue;
 use alight_trace::Called;
 
-/// A call to wake wakes all (`INT_MAX`, as glibc has it).
+/// The number of tasks that a call to wake all passes (`INT_MAX`, as in glibc).
 const ALL: u32 = i32::MAX as u32;
 
-/// Words that tasks call the kernel for.
+/// The futex words for which tasks call the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     Mutex(u32),
     Condition(u32),
     Semaphore(u32),
     Barrier(u32),
-    /// Of whoever serves a desk.
+    /// That of the task that serves a desk.
     Desk(u32),
-    /// Of a task that waits for an answer.
+    /// That of a task that waits for an answer.
     Caller(u32),
 }
 
 impl Word {
-    /// Its number among all of the run.
+    /// Its number among all words of the run.
     fn number(self) -> u64 {
         let (kind, id) = match self {
             Word::Mutex(id) => (1, id),
@@ -65,8 +64,8 @@ pub(crate) enum Waiting {
 }
 
 impl World<'_> {
-    /// Enters the kernel for a call on a mutex, of which it does so much now: a FIFO queue at the
-    /// bucket's lock.
+    /// Enters the kernel for a call on a mutex: waits in FIFO order for the bucket's lock, and
+    /// charges `units`, the part of the call's work that is done now.
     fn futex(&mut self, cpu: usize, mutex: u32, units: u64) {
         let at = self.reached(cpu);
         let hold = self.ns(cpu, self.costs(cpu).lock_hold);
@@ -76,7 +75,7 @@ impl World<'_> {
         self.charge(cpu, units);
     }
 
-    /// The current task of `cpu` calls to wake so many of those that wait.
+    /// The current task of `cpu` calls to wake at most `most` of the waiters.
     pub fn futex_wake_begins(&mut self, cpu: usize, word: Word, most: u32) {
         self.trace_call_begin(cpu, Called::FutexWake(word.number(), most));
         let futex = self.costs(cpu).futex;
@@ -85,8 +84,8 @@ impl World<'_> {
 }
 
 impl Place<'_> {
-    /// One step of a futex call by the current task of `cpu`, which others can wake already:
-    /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
+    /// One step of a futex wait by the current task of `cpu`: the call's work, then the sleep, then
+    /// the return (`futex_wait_queue`). Others can already wake the task in the first step.
     pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         match self.tasks[task].call {
@@ -118,7 +117,7 @@ impl Place<'_> {
         self.trace_call_return(cpu, 1);
     }
 
-    /// Wakes a task that waits, or spares it the sleep.
+    /// Wakes a task that waits; if it has not gone to sleep yet, it does not.
     pub fn wake_waiter(&mut self, cpu: usize, task: u32, sync: bool) {
         match self.tasks[task as usize].call {
             Call::In => self.tasks[task as usize].call = Call::Over,
@@ -128,7 +127,7 @@ impl Place<'_> {
 }
 
 impl Programs<'_> {
-    /// Who has come to a barrier.
+    /// The state of a barrier.
     pub fn barrier_state(&self, barrier: u32) -> &BarrierState {
         &self.barriers[barrier as usize]
     }
@@ -145,7 +144,7 @@ impl Programs<'_> {
         }
     }
 
-    /// The current task of `cpu` starts to wait, behind those who wait already.
+    /// The current task of `cpu` starts to wait, behind the tasks that wait already.
     pub fn wait_on(&mut self, cpu: usize, on: Waiting) {
         self.queue_current(cpu, on);
         self.sleep_current(cpu);
@@ -160,7 +159,8 @@ impl Programs<'_> {
         }
     }
 
-    /// As [`Programs::wait_on`]; it is woken before those that wait already (`__add_wait_queue`).
+    /// As [`Programs::wait_on`], but it is woken before the tasks that wait already
+    /// (`__add_wait_queue`).
     pub fn wait_on_first(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
         let next = self.wait_queue(on).join_first(task);
@@ -168,7 +168,7 @@ impl Programs<'_> {
         self.sleep_current(cpu);
     }
 
-    /// Who is woken next.
+    /// The task that is woken next.
     pub fn first_waiting(&mut self, on: Waiting) -> Option<u32> {
         let first = self.wait_queue(on).first();
         (first != NONE).then_some(first)
@@ -195,8 +195,8 @@ impl Programs<'_> {
         woken
     }
 
-    /// A call to wait looks at the mutex once more halfway, before it queues
-    /// (`futex_wait_setup`; where it does was measured, see docs/explanation/sources.md).
+    /// Locks a mutex. A call to wait tests the mutex once more halfway, before it queues
+    /// (`futex_wait_setup`; the point was measured, see docs/explanation/sources.md).
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
         self.end_rounds_at(mutex);
         let task = self.cpus[cpu].curr;
@@ -263,7 +263,7 @@ impl Programs<'_> {
         Effect::Done
     }
 
-    /// Gives the mutex up and waits; woken, the operation goes on as a lock.
+    /// Unlocks the mutex and waits; when woken, the operation goes on as a lock.
     pub fn wait_condition(&mut self, cpu: usize, condition: u32, mutex: Option<u32>) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         if !self.tasks[task].waited {
@@ -279,7 +279,7 @@ impl Programs<'_> {
             }
         }
         let effect = mutex.map_or(Effect::Done, |mutex| self.lock(cpu, mutex));
-        // Still on its way out of the wait if the lock was taken.
+        // If the lock was taken, the task is still in the operation.
         self.tasks[task].waited = effect != Effect::Done;
         effect
     }

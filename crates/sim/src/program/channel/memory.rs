@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Memory of the messages on sockets: a CPU keeps that of some which were read for the next
-//! that it sends; what it sends beyond them takes new memory, which costs more (`sock_alloc_send_pskb`
-//! over the slab caches). Whoever reads them, they return to the CPU that sent them, as to a slab
-//! of its own; sheaves, which kernels have later, pass them on by way of the node instead.
+//! Memory of the messages on sockets. A CPU keeps the memory of some messages that were read, for
+//! the next ones that it sends. Further messages take new memory, which costs more
+//! (`sock_alloc_send_pskb` over the slab caches). Memory returns to the CPU that sent the message,
+//! whichever CPU reads it, as to a slab of that CPU. Later kernels have sheaves, which pass memory
+//! on by way of the node instead; these are not modelled.
 
 use crate::base::timeline::NONE;
 use crate::program::Programs;
 
-/// What each CPU keeps.
+/// The memory that each CPU keeps.
 #[derive(Debug)]
 pub(crate) struct MessageMemory {
     /// Messages that each CPU can send without new memory.
     kept: Vec<u32>,
-    /// No CPU keeps more.
+    /// The most messages that a CPU keeps.
     limit: u32,
 }
 
@@ -24,7 +25,7 @@ impl MessageMemory {
         }
     }
 
-    /// Is there memory of a freed message on `cpu`?
+    /// Takes the memory of a freed message of `cpu`; false if there is none.
     fn take(&mut self, cpu: usize) -> bool {
         let left = self.kept[cpu].checked_sub(1);
         self.kept[cpu] = left.unwrap_or(0);
@@ -38,7 +39,7 @@ impl MessageMemory {
 }
 
 impl Programs<'_> {
-    /// `cpu` sends a message, if the channel is a socket.
+    /// `cpu` sends a message, if the channel is a socket: takes memory for it.
     pub(super) fn take_message(&mut self, cpu: usize, id: u32) {
         let new = self.costs(cpu).socket_new;
         if new == 0 || self.channels[id as usize].is_pipe() {
@@ -50,8 +51,8 @@ impl Programs<'_> {
         }
     }
 
-    /// Messages of a channel were read to their end. All of them are taken for messages of the
-    /// CPU that wrote last.
+    /// Messages of a channel were read to their end: their memory returns. All of it is assumed to
+    /// be of the CPU that wrote last.
     pub(super) fn free_messages(&mut self, id: u32, messages: u64) {
         let writer = self.channels[id as usize].writer;
         if messages > 0 && writer != NONE {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A pipe's mutex, where whoever holds it may be told to give way at once: the
-//! others that come to the pipe sleep until it goes on (fs/pipe.c, kernel/locking/mutex.c).
+//! The mutex of a pipe in kernels that may preempt its holder: other tasks that come to the pipe
+//! sleep until the holder goes on (fs/pipe.c, kernel/locking/mutex.c).
 //!
-//! This needs a kernel that is preemptible (PREEMPT_LAZY is, at ticks and at
-//! HRTICK). One that gives way at the end of a system call and where it asks to
-//! (PREEMPT_VOLUNTARY) is not told to between lock and unlock, but for the
-//! allocation of a page, which is left out.
+//! This needs a preemptible kernel; PREEMPT_LAZY is one, at ticks and at HRTICK. A kernel with
+//! PREEMPT_VOLUNTARY gives way only at the end of a system call and at explicit points. Between
+//! lock and unlock the only such point is the allocation of a page, which is not modelled.
 
 use super::Channel;
 use crate::base::rng::{Purpose, below};
@@ -16,18 +15,19 @@ use crate::program::sync::Waiting;
 use crate::world::waits::WaitQueue;
 use alight_workload::program::Op;
 
-/// Who has the mutex and who wants it. While its holder runs, an operation on the
-/// pipe is one step, and nobody else sees it taken.
+/// The holder of the mutex and its waiters. While the holder runs, an operation on the pipe is
+/// one step, and no other task sees the mutex taken.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PipeMutex {
-    /// Who was preempted with it, or was handed it and has not run yet.
+    /// The task that was preempted with it, or got it by handoff and has not run yet.
     holder: u32,
-    /// Who waits for it.
+    /// The tasks that wait for it.
     pub lockers: WaitQueue,
-    /// Who was woken for it and has not run yet (`__mutex_unlock_slowpath` wakes the first of
-    /// the list, who leaves the list when it has got the mutex).
+    /// The task that was woken for it and has not run yet (`__mutex_unlock_slowpath` wakes the
+    /// first of the list; the kernel's list keeps that task until it has got the mutex).
     heir: u32,
-    /// The heir came too late once: the mutex is kept for it (MUTEX_FLAG_HANDOFF).
+    /// The heir has failed to get the mutex once: the next unlock hands it over
+    /// (MUTEX_FLAG_HANDOFF).
     handoff: bool,
 }
 
@@ -43,7 +43,7 @@ impl Default for PipeMutex {
 }
 
 impl PipeMutex {
-    /// Has `task` the mutex, or was it woken for it?
+    /// Does `task` hold the mutex, or was it woken for it?
     #[inline]
     pub fn is_for(&self, task: u32) -> bool {
         self.holder == task || self.heir == task
@@ -51,7 +51,7 @@ impl PipeMutex {
 }
 
 impl Channel {
-    /// Nobody has or wants the mutex.
+    /// No task holds the mutex or waits for it.
     #[inline]
     fn is_unlocked(&self) -> bool {
         let mutex = &self.mutex;
@@ -60,9 +60,9 @@ impl Channel {
 }
 
 impl Programs<'_> {
-    /// `task`, current on `cpu`, is preempted: with the mutex of a pipe if that falls between
-    /// lock and unlock. Where in the call it falls is drawn: costs are means, and turns
-    /// and calls that never vary would end each turn at the same place in a call.
+    /// `task`, current on `cpu`, is preempted. If that is between lock and unlock of a pipe, it
+    /// holds the mutex meanwhile. The point within the call is drawn at random: costs are means,
+    /// and constant turns and calls would end each turn at the same point of a call.
     pub fn preempted_in_pipe(&mut self, cpu: usize, task: u32) {
         let t = &self.tasks[task as usize];
         let costs = self.costs(cpu);
@@ -86,7 +86,7 @@ impl Programs<'_> {
         }
     }
 
-    /// The current task of `cpu` takes the mutex; false: it sleeps, and tries again afterwards.
+    /// The current task of `cpu` takes the mutex; false: it sleeps, and tries again when woken.
     #[inline]
     pub(super) fn pipe_lock(&mut self, cpu: usize, id: u32) -> bool {
         self.channels[id as usize].is_unlocked() || self.pipe_lock_contended(cpu, id)
@@ -114,7 +114,7 @@ impl Programs<'_> {
         false
     }
 
-    /// The current task of `cpu` gives the mutex back: who waits first is woken.
+    /// The current task of `cpu` unlocks the mutex: the first waiter is woken.
     #[inline]
     pub(super) fn pipe_unlock(&mut self, cpu: usize, id: u32) {
         let mutex = &self.channels[id as usize].mutex;

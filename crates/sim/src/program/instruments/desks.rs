@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Desks, where tasks wait for an answer or leave a request without waiting, and somebody serves: the
-//! way in which the threads of schbench wait for each other, two futexes and a list without a lock.
+//! Desks: tasks wait at a desk for an answer, or leave a request without waiting, and a server
+//! task serves them. The threads of schbench wait for each other in this way, by two futexes and
+//! a list without a lock.
 
 use crate::program::Programs;
 use crate::program::effect::Effect;
 use crate::program::sync::Word;
 use crate::world::state::Call;
 
-/// Tasks that wait for an answer, requests that were left, and who serves.
+/// The tasks that wait for an answer, the requests that were left, and the server.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Desk {
-    /// Task, and the stamp that it wants the answer's time in; the latest comes last.
+    /// Each task, and the stamp in which it wants the time of the answer; the latest comes last.
     callers: Vec<(u32, u32)>,
-    /// The same of those that were gathered.
+    /// The same for callers that were gathered.
     gathered: Vec<(u32, u32)>,
-    /// Requests that were left, and those of them that were gathered.
+    /// Number of requests that were left, and of requests that were gathered and are still to do.
     left: u32,
     taken: u32,
-    /// Requests that were left since the last gathering.
+    /// Number of requests that were left since the last gathering.
     pending: u32,
-    /// Who serves, if it sleeps.
+    /// The server, if it sleeps.
     server: Option<u32>,
-    /// Where whoever attends wants the time of what was left last.
+    /// The stamp in which the attending server wants the time of the last request.
     stamp: Option<u32>,
     closed: bool,
 }
 
 impl Desk {
-    /// Makes room for so many callers: the loop does not allocate.
+    /// Makes room for `tasks` callers: the event loop does not allocate.
     pub fn reserve(&mut self, tasks: usize) {
         self.callers.reserve_exact(tasks);
         self.gathered.reserve_exact(tasks);
@@ -35,7 +36,7 @@ impl Desk {
 }
 
 impl Programs<'_> {
-    /// The current task of `cpu` queues, wakes the server if that sleeps, and waits.
+    /// The current task of `cpu` queues, wakes the server if that sleeps, and waits for the answer.
     pub fn call(&mut self, cpu: usize, desk: u32, stamp: u32) -> Effect {
         let caller = self.cpus[cpu].curr;
         if self.tasks[caller as usize].call == Call::Out {
@@ -61,7 +62,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Wakes all callers; the answer's time is that at which the list was taken.
+    /// Wakes all callers; the time of the answers is the one at which the list was taken.
     pub fn serve(&mut self, cpu: usize, id: u32, done: u32) -> Effect {
         let server = self.cpus[cpu].curr;
         let desk = &mut self.instruments.desks[id as usize];
@@ -86,7 +87,7 @@ impl Programs<'_> {
         Effect::Done
     }
 
-    /// Waits until somebody or something is at the desk, or it is closed.
+    /// Waits until a caller or a request is at the desk, or it is closed.
     pub fn attend(&mut self, cpu: usize, id: u32, stamp: u32) -> Effect {
         let server = self.cpus[cpu].curr;
         if self.tasks[server as usize].call == Call::Out {
@@ -113,7 +114,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Wakes the next caller that was gathered, last come first served.
+    /// Wakes the next of the gathered callers; the one who came last is first.
     pub fn answer(&mut self, cpu: usize, id: u32, last: u32) -> Effect {
         let desk = &mut self.instruments.desks[id as usize];
         if let Some((caller, stamp)) = desk.gathered.pop() {
@@ -126,7 +127,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Leaves a request; false: there are too many.
+    /// Leaves a request; false if there are too many.
     pub fn leave_request(&mut self, cpu: usize, id: u32, limit: u32) -> bool {
         let now = self.now;
         let desk = &mut self.instruments.desks[id as usize];
@@ -142,7 +143,7 @@ impl Programs<'_> {
         true
     }
 
-    /// Takes the next request of those that were gathered.
+    /// Takes the next of the gathered requests.
     pub fn unqueue(&mut self, id: u32, none: u32) -> Effect {
         let desk = &mut self.instruments.desks[id as usize];
         match desk.taken.checked_sub(1) {

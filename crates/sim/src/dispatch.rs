@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What CPUs do at their events, and what is done to them from outside.
+//! The events of CPUs: interrupts, switches, and the execution of programs; and changes from
+//! outside: hotplug, frequencies, recordings that are repeated.
 
 pub(crate) mod attributes;
 pub(crate) mod changes;
@@ -18,11 +19,11 @@ use crate::dispatch::changes::Agenda;
 use crate::dispatch::replay::Replay;
 use crate::program::Programs;
 
-/// A run: CPUs and tasks that do what programs say, and what is done to them from outside.
+/// A run: CPUs, tasks that execute programs, and changes from outside.
 #[repr(C)]
 pub(crate) struct Sim<'a> {
     pub programs: Programs<'a>,
-    /// What is done to the machine, and the CPUs that there are.
+    /// The changes of the machine during the run.
     agenda: Agenda,
     replay: Replay,
 }
@@ -30,7 +31,7 @@ pub(crate) struct Sim<'a> {
 stands_on!(Sim on Programs: programs);
 
 impl<'a> Sim<'a> {
-    /// Tasks that do what `programs` say, on a machine to which is done what is on the agenda.
+    /// A run of `programs` on a machine that changes by `agenda`.
     pub fn new(programs: Programs<'a>, agenda: Agenda, replay: Replay) -> Self {
         Sim {
             programs,
@@ -39,7 +40,7 @@ impl<'a> Sim<'a> {
         }
     }
 
-    /// What of recordings is repeated.
+    /// The state of repeated recordings.
     pub fn replay(&self) -> &Replay {
         &self.replay
     }

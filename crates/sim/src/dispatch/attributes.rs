@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A task takes on other attributes while it runs (`sched_setattr`).
+//! A running task gets other attributes (`sched_setattr`).
 
 use crate::balance::Stopper;
 use crate::program::Programs;
@@ -7,7 +7,7 @@ use crate::program::effect::Effect;
 use crate::queues::classes::Class;
 
 impl Programs<'_> {
-    /// The current task of `cpu` takes on other attributes.
+    /// The current task of `cpu` gets other attributes.
     pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
         self.trace_attributes(cpu, attributes);
         let new = self.attributes(attributes).clone();
@@ -39,7 +39,7 @@ impl Programs<'_> {
             let mask = &self.masks[affinity as usize];
             let words = self.cpus.len().div_ceil(64);
             let Some(first) = mask.next_and(&self.hotplug.online, 0, words) else {
-                // EINVAL: none of them is there.
+                // EINVAL: none of these CPUs is online.
                 return Effect::Done;
             };
             self.views[task].nr_cpus_allowed = mask.len();

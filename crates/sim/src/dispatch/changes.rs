@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is done to the machine while it runs: when, and that it can be done.
+//! Changes of the machine during a run, such as hotplug and limits of frequencies: checked at the
+//! start, executed at their times.
 
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
@@ -9,7 +10,7 @@ use crate::face::changes::Change;
 use crate::face::feasible::check_changes;
 use alight_machine::Machine;
 
-/// What is still to be done, earliest first.
+/// The changes of a run, earliest first, and the number of the next one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Agenda {
     changes: Vec<Change>,
@@ -17,11 +18,11 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// In order of time; of one instant as they are given. `end_ns`: when the run ends, if
-    /// that is known.
+    /// Sorts the changes by time; those of one instant keep the given order. `end_ns`: when the run
+    /// ends, if that is known.
     ///
     /// # Errors
-    /// What [`check_changes`] refuses.
+    /// [`check_changes`] refuses a change.
     pub fn new(changes: &[Change], machine: &Machine, end_ns: Option<u64>) -> Result<Self, Error> {
         check_changes(changes, machine, end_ns)?;
         let mut changes = changes.to_vec();
@@ -29,7 +30,7 @@ impl Agenda {
         Ok(Agenda { changes, next: 0 })
     }
 
-    /// When something is done next, [`NEVER`] if nothing is.
+    /// The time of the next change, [`NEVER`] without one.
     fn due(&self) -> u64 {
         (self.changes.get(self.next)).map_or(NEVER, |change| change.at_ns.min(NEVER))
     }
@@ -39,21 +40,21 @@ impl Agenda {
         usize::from(!self.changes.is_empty())
     }
 
-    /// Limits of frequencies change in this run.
+    /// Do limits of frequencies change in this run?
     pub fn has_limits(&self) -> bool {
         let limits = |change: &Change| matches!(change.action, Action::Limit { .. });
         self.changes.iter().any(limits)
     }
 
-    /// CPUs go and come in this run.
+    /// Do CPUs go offline or come online in this run?
     pub fn has_hotplug(&self) -> bool {
         (self.changes.iter()).any(|change| change.action.is_hotplug())
     }
 }
 
 impl Sim<'_> {
-    /// Something is due that is not a CPU's own: a change of a frequency, or of
-    /// the machine, whose slot is the next; or a device is done.
+    /// An event is due that belongs to no CPU: a change of a frequency, then, in the next slot, a
+    /// change of the machine, then a device that is done.
     pub fn machine_event(&mut self, slot: usize) {
         if slot < self.nr_freq_domains() {
             self.cpufreq_event(slot);
@@ -64,7 +65,7 @@ impl Sim<'_> {
         }
     }
 
-    /// Awaits the next change.
+    /// Schedules the next change.
     pub fn await_change(&mut self) {
         if self.agenda.slots() != 0 {
             let due = self.agenda.due();
@@ -73,9 +74,9 @@ impl Sim<'_> {
         }
     }
 
-    /// Does what is due now.
+    /// Executes the changes that are due now.
     fn change_event(&mut self) {
-        // What changes may make any CPU act.
+        // A change may make any CPU act.
         (0..self.cpus.len()).for_each(|cpu| self.end_rounds(cpu));
         while self.agenda.due() <= self.now {
             let action = self.agenda.changes[self.agenda.next].action.clone();

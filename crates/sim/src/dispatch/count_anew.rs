@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Counts start anew in the middle of a run.
+//! Restarts the counts in the middle of a run (`--count-from`).
 
 use crate::base::treap::NONE;
 use crate::program::Programs;
 use crate::world::state::Life;
 
 impl Programs<'_> {
-    /// Counts start anew: what the mechanism says and what the meters show is of the time from now
-    /// on. What workloads measure goes on. Nothing that decides is touched.
+    /// Restarts the counts: the metrics of mechanisms and meters cover the time from now on. The
+    /// workloads' own measurements go on. State that decisions read is not changed.
     pub fn count_anew(&mut self) {
         if let Some(explainer) = self.explainer() {
             explainer.count_anew();

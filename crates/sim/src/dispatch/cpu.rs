@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What one CPU does at its events: interrupts, ticks, context switches, and
-//! the way into and out of idle.
+//! The events of one CPU: interrupts, ticks, context switches, and the way into and out of idle.
 
 use crate::balance::{NewidleBalance, NohzBalance, PeriodicBalance, Stopper};
 use crate::base::queue::NEVER;
@@ -14,7 +13,7 @@ use crate::world::state::{Life, Phase};
 use alight_trace::{Interrupt, PrevState};
 
 impl World<'_> {
-    /// Does the current task of `cpu`, at the end of a system call, see that it should give way?
+    /// Does the current task of `cpu`, at the end of a system call, see a request to give way?
     #[inline]
     pub fn sees_resched(&self, cpu: usize) -> bool {
         let c = &self.cpus[cpu];
@@ -28,13 +27,13 @@ impl World<'_> {
         c.steal == 0 && t.stall == 0 && t.units == 0 && t.wall_until <= self.now
     }
 
-    /// May the first timer of `cpu` expire, where another one interrupts
+    /// May the first timer of `cpu` expire now that another one interrupts
     /// (`hrtimer_get_softexpires`)?
     fn first_may_expire(&self, cpu: usize) -> bool {
         let timers = &self.cpus[cpu].timers;
         let early = timers.first_at().saturating_sub(self.now);
         let task = timers.first() as usize;
-        // Who is further off than any slack is not looked at.
+        // A timer that is further off than any slack may not: its task is not read.
         early == 0
             || early <= TIMER_SLACK
                 && (self.tasks.get(task)).is_some_and(|task| task.timer_point <= self.now)
@@ -55,17 +54,18 @@ impl Queues<'_> {
 }
 
 impl Programs<'_> {
-    /// Does the current task give way now, behind an interrupt or, `due`, where its segment ends?
+    /// Does the current task give way now, after an interrupt or, if `due`, at the end of its
+    /// segment?
     #[inline]
     fn must_schedule(&self, cpu: usize, due: bool) -> bool {
         let c = &self.cpus[cpu];
-        // The end of a segment is no way into the kernel by itself.
+        // The end of a segment is not by itself an entry into the kernel.
         let lazily = || c.resched_lazy && !due && self.in_user_mode(cpu);
         c.gives_way || c.told_at <= self.now && (c.need_resched || lazily())
     }
 
-    /// The current task of `cpu` gives way behind the kernel work that is still charged: what it
-    /// does before it comes to `__schedule`, such as a tick, it pays for.
+    /// The current task of `cpu` gives way after the kernel work that is still charged: the task
+    /// pays for work before `__schedule`, such as a tick.
     pub fn give_way(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];
         if c.steal.min(c.before_switch) == 0 {
@@ -84,7 +84,7 @@ impl Programs<'_> {
         if self.has_pressure() {
             self.pressure_refresh(cpu);
         }
-        // Who was told to give way has had a tick's time for it (`sched_tick`).
+        // At a tick, a lazy request to give way becomes a full one (`sched_tick`).
         self.cpus[cpu].need_resched |= self.cpus[cpu].resched_lazy;
         if self.curr_is_rt(cpu) {
             self.tick_rt(cpu);
@@ -146,7 +146,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Books the end of `prev` on the CPU; says how it left.
+    /// `prev` stops running on the CPU; returns the state in which it left.
     #[inline(always)]
     pub fn leave_current(&mut self, cpu: usize, prev: u32, stays: bool) -> PrevState {
         if prev == NONE {
@@ -175,7 +175,7 @@ impl Programs<'_> {
         }
         self.cpus[cpu].curr = NONE;
         match life {
-            // On its way back to user mode it calls `schedule()` itself.
+            // A task on its way back to user mode calls `schedule()` itself.
             Life::Runnable if yielded || !within_call => PrevState::Running,
             Life::Runnable => PrevState::Preempted,
             Life::Dead => PrevState::Dead,
@@ -197,7 +197,7 @@ impl Programs<'_> {
         self.cpus[cpu].segment_start = self.now;
         let switch_ns = self.ns(cpu, self.costs(cpu).switch);
         let block = self.costs(cpu).block;
-        // Interrupts are off in a switch: what comes in it waits for its end.
+        // Interrupts are off in a switch: those that come wait for its end.
         self.cpus[cpu].steal += switch_ns;
         if self.tasks[task as usize].fresh {
             self.leave_loops(task as usize);
@@ -278,7 +278,7 @@ impl<'a> Stopper<'a> for Programs<'a> {
 }
 
 impl Sim<'_> {
-    /// Does what is due on `cpu` now.
+    /// Handles the event that is due on `cpu` now.
     #[inline(always)]
     pub fn cpu_event(&mut self, cpu: usize) {
         match self.cpus[cpu].phase {
@@ -348,8 +348,9 @@ impl Sim<'_> {
         }
     }
 
-    /// Timers expire in the order of when they interrupt, and each that may when one
-    /// does; one that may not yet keeps those behind it back (`__hrtimer_run_queues`).
+    /// Timers expire in the order of their interrupt times. When one interrupts, the next ones
+    /// expire with it as long as their slack allows it; the first that may not expire yet ends this
+    /// (`__hrtimer_run_queues`).
     #[inline(always)]
     fn timer_interrupt(&mut self, cpu: usize) {
         loop {

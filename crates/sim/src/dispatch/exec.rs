@@ -18,12 +18,12 @@ use crate::world::state::Call;
 use alight_workload::program::Op;
 pub(crate) use sleep::TIMER_SLACK;
 
-/// Operations of one task in one instant that are taken for a loop without end.
+/// Number of operations of one task in one instant that count as an endless loop.
 const MOST_IN_NO_TIME: u32 = 1_000_000;
 
 impl Sim<'_> {
-    /// The current task of `cpu` has done what its operation costs: let it take
-    /// effect, and go on until something takes time.
+    /// The cost of the current task's operation has passed on `cpu`: lets the operation take
+    /// effect, and goes on until an operation takes time.
     #[inline(always)]
     pub fn execute(&mut self, cpu: usize) {
         for _ in 0..MOST_IN_NO_TIME {
@@ -32,7 +32,7 @@ impl Sim<'_> {
                 let ended_at = self.work_ended(cpu, task);
                 self.run_ended(task, ended_at);
             }
-            // In a call to wait it is queued: it ends behind that.
+            // In a call to wait the task is queued: it ends after the call.
             if self.tasks[task].cancelled && self.tasks[task].call != Call::In {
                 self.exit(cpu, task);
                 return self.schedule(cpu);
@@ -41,7 +41,7 @@ impl Sim<'_> {
                 if self.begin(cpu, task) {
                     return;
                 }
-                // Work of no length stood before other work, which has not begun.
+                // A zero-length Run precedes another Run or RunWall: fetch that one's cost.
                 if self.tasks[task].fresh {
                     continue;
                 }
@@ -75,7 +75,8 @@ impl Sim<'_> {
             if self.sees_resched(cpu) {
                 return self.give_way(cpu);
             }
-            // What the call charged passes first. Then it is over, and looks whether to give way.
+            // Time that the call charged passes first. Then the call ends, and tests whether to
+            // give way.
             if self.cpus[cpu].steal != 0 {
                 return;
             }
@@ -135,7 +136,7 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task of `cpu` has a loop that takes no time.
+    /// Ends the run: the current task of `cpu` has a loop that takes no time.
     #[cold]
     fn refuse_endless(&mut self, cpu: usize) {
         let name = &self.comms[self.cpus[cpu].curr as usize];

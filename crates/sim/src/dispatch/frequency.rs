@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A change of a clock that was asked for takes effect.
+//! Changes of frequencies that were requested take effect.
 
 use crate::power::cpufreq::Change;
 use crate::queues::Queues;
@@ -19,7 +19,7 @@ impl Queues<'_> {
         }
     }
 
-    /// The clock of `domain` changes now.
+    /// The frequency of `domain` changes now.
     pub fn set_opp(&mut self, domain: usize, opp: u32) {
         if opp == self.opp_index(domain) {
             return;

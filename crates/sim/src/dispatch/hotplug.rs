@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! CPUs that go off and come back (`kernel/cpu.c`, `sched_cpu_deactivate()`,
-//! `sched_cpu_activate()` and what they call).
+//! CPUs that go offline and come back online (`kernel/cpu.c`, `sched_cpu_deactivate()`,
+//! `sched_cpu_activate()` and their callees).
 //!
-//! A CPU that goes is first taken out of the scheduling domains, which are built
-//! anew over the others; then its tasks leave it, each for the CPU that
-//! `select_fallback_rq()` names; its timers go to the first CPU; it rests in its
-//! deepest idle state until it comes back. Then the domains are built with it,
-//! and it idles; nobody brings it tasks but the balancer and wakeups.
+//! A CPU that goes offline is first taken out of the scheduling domains, which are rebuilt
+//! without it. Then each of its tasks moves to the CPU that `select_fallback_rq()` chooses, and
+//! its timers move to the first CPU. It rests in its deepest idle state until it comes back. Then
+//! the domains are rebuilt with it, and it idles: only the balancer and wakeups bring it tasks.
 //!
-//! The kernel takes milliseconds for either, mostly in waiting for grace periods.
-//! Here both happen at once: no task runs on a CPU that is on its way out.
-//! Tasks whose affinity holds no CPU any more may run anywhere from then on
-//! (`do_set_cpus_allowed(cpu_possible_mask)`): no base gives it back to tasks
-//! of the root cpuset.
+//! The kernel takes milliseconds for either, mostly in waiting for grace periods. Here both take
+//! no time: no task runs on a CPU that is going offline. A task whose affinity has no online CPU
+//! left may run anywhere from then on (`do_set_cpus_allowed(cpu_possible_mask)`): no base
+//! restores the affinity of tasks in the root cpuset.
 
 use crate::balance::Balancer;
 use crate::base::queue::NEVER;
@@ -27,7 +25,7 @@ use crate::world::state::{Life, Phase};
 use alight_policy::abi::rule;
 
 impl World<'_> {
-    /// What is wrong with a CPU that is off.
+    /// What is wrong with `cpu` if it is offline, for the invariants.
     pub fn hotplug_check(&self, cpu: usize) -> Option<String> {
         if self.hotplug.online.contains(cpu as u32) {
             return None;
@@ -52,7 +50,7 @@ impl World<'_> {
 }
 
 impl Queues<'_> {
-    /// `migrate_tasks`: in the order in which they would have run.
+    /// Moves all tasks, in the order in which they would have run (`migrate_tasks`).
     fn move_tasks_away(&mut self, cpu: usize) {
         loop {
             let task = self.pick_next(cpu, false);
@@ -77,8 +75,8 @@ impl Queues<'_> {
         }
     }
 
-    /// Nothing is left to do on `cpu`: it is off from now on, or when it is out of
-    /// the idle state that it was in (`play_dead`).
+    /// `cpu` has nothing left to do: it is offline from now on, or once it has left the idle state
+    /// that it was in (`play_dead`).
     fn rest_dead(&mut self, cpu: usize) {
         let world = self.world();
         let c = &mut world.cpus[cpu];
@@ -104,7 +102,7 @@ impl Queues<'_> {
 }
 
 impl Balancer<'_> {
-    /// `cpu` comes back, if it is not there.
+    /// `cpu` comes online, unless it is already.
     pub fn cpu_up(&mut self, cpu: usize) {
         if self.hotplug.online.contains(cpu as u32) {
             return;
@@ -130,10 +128,9 @@ impl Balancer<'_> {
         self.trace_hotplug(cpu, true);
     }
 
-    /// The domains are built over the CPUs that are online, and what depends on
-    /// their number follows. `counted`: CPUs that were online when the queues last
-    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
-    /// at that time.
+    /// Rebuilds the domains over the online CPUs, and updates the tunables that depend on their
+    /// number. `counted`: number of online CPUs when the queues last read it (`rq_online_fair`,
+    /// `rq_offline_fair`); a CPU that goes offline is still counted then.
     fn online_changed(&mut self, counted: usize) {
         let (params, online) = (self.core.params, self.hotplug.online);
         let new = views(self.machine, self.kernel, &params, online);
@@ -156,7 +153,7 @@ impl Balancer<'_> {
 }
 
 impl Programs<'_> {
-    /// The current task of `cpu` makes way for the stopper and waits.
+    /// The current task of `cpu` gives way to the stopper and waits.
     fn stop_executing(&mut self, cpu: usize) {
         match self.cpus[cpu].phase {
             Phase::Running => {
@@ -167,7 +164,7 @@ impl Programs<'_> {
                 self.leave_groups(cpu);
                 self.trace_switch(cpu, task, state, NONE);
             }
-            // It is woken to be stopped.
+            // An idle CPU is woken to be stopped.
             Phase::Idle => {
                 let now = self.now;
                 self.cpus[cpu].end = self.idle_leave(cpu, now);
@@ -178,19 +175,20 @@ impl Programs<'_> {
 }
 
 impl Sim<'_> {
-    /// `cpu` goes off, if it is not off already.
+    /// `cpu` goes offline, unless it is already.
     pub fn cpu_down(&mut self, cpu: usize) {
         if !self.hotplug.online.contains(cpu as u32) {
             return;
         }
-        // EBUSY: the deadline tasks that were admitted need it.
+        // EBUSY: the admitted deadline tasks need it.
         if self.dl_needs(cpu) {
             self.hotplug.refused += 1;
             return;
         }
         let before = self.hotplug.online.len();
         self.clock(cpu);
-        // What was sent here arrives, and leaves with the others (`sched_ttwu_pending`).
+        // Tasks on its wake list join the queue, and leave with the others
+        // (`sched_ttwu_pending`).
         self.run_wake_list(cpu);
         self.nohz_leave(cpu);
         self.hotplug.online.remove(cpu as u32);
@@ -214,7 +212,7 @@ impl Sim<'_> {
         self.trace_hotplug(cpu, false);
     }
 
-    /// Its timers expire on the first CPU that is left (`hrtimers_cpu_dying`).
+    /// Moves the timers of `cpu` to the first CPU that is left (`hrtimers_cpu_dying`).
     fn move_timers_away(&mut self, cpu: usize) {
         let first = self.hotplug.online.iter().next();
         let to = first.expect("one is online") as usize;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The way into the idle loop, and out of it.
+//! The idle loop: the way into it, the choice of an idle state, and the way out of it.
 
 use crate::balance::Balancer;
 use crate::balance::NohzBalance;
@@ -13,9 +13,8 @@ use crate::world::World;
 use crate::world::state::Phase;
 
 impl Balancer<'_> {
-    /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
-    /// what is under way: enters an idle state behind it and stops the tick if it
-    /// pays (`cpuidle_idle_call`).
+    /// The idle task executes on `cpu`, and only `work` ns of charged work are left: enters an idle
+    /// state after them, and stops the tick if that pays (`cpuidle_idle_call`).
     #[inline(always)]
     pub fn idle_call(&mut self, cpu: usize, work: u64) {
         let choice = self.idle_choose(cpu);
@@ -33,7 +32,7 @@ impl Balancer<'_> {
         }
     }
 
-    /// Enters an idle state, behind the kernel work that is still charged.
+    /// Enters an idle state, after the kernel work that is still charged.
     pub fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
         self.cpus[cpu].phase = Phase::Idle;
@@ -43,7 +42,8 @@ impl Balancer<'_> {
 }
 
 impl World<'_> {
-    /// A core whose threads are all idle is worth a search again (`update_idle_core`).
+    /// If all threads of the core are idle, wakeups search for idle cores again
+    /// (`update_idle_core`).
     pub fn core_went_idle(&mut self, cpu: usize) {
         let place = &self.core.places[cpu];
         if place.smt_domain == NONE {
@@ -102,7 +102,7 @@ impl Programs<'_> {
 }
 
 impl Sim<'_> {
-    /// The CPU is out of its idle state: handle what came, then run a task or idle on.
+    /// The CPU has left its idle state: handles interrupts, then runs a task or stays idle.
     #[inline(always)]
     pub fn idle_loop_event(&mut self, cpu: usize) {
         let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;

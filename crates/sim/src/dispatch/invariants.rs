@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold after every event, in a run that asks for it (`--check`). The checks read
-//! everything and change nothing.
+//! The invariants, checked after every event in a run with `--check`. The checks read everything
+//! and change nothing.
 
 mod cpu;
 mod tasks;
@@ -13,7 +13,7 @@ use crate::world::state::Phase;
 use tasks::Sums;
 
 impl Queues<'_> {
-    /// What is wrong with what workloads and CPUs keep of their tasks, which come to these sums.
+    /// Compares the totals that workloads and CPUs keep with `sums`, the sums over the tasks.
     fn broken_totals(&self, sums: &Sums) -> Option<String> {
         for (workload, (state, count)) in self.workloads.iter().zip(&sums.alive).enumerate() {
             if state.alive != *count {
@@ -41,7 +41,7 @@ impl Queues<'_> {
         None
     }
 
-    /// The CPU whose hrtick timer should not be armed.
+    /// Is there a CPU whose hrtick timer should not be armed?
     fn broken_hrtick(&self) -> Option<String> {
         let timer = |c: &crate::world::state::Cpu| c.hrtick_at != NEVER;
         if let Some(cpu) = self.cpus.iter().position(|c| {
@@ -58,7 +58,7 @@ impl Queues<'_> {
 
 impl Balancer<'_> {
     /// # Errors
-    /// The first invariant that does not hold.
+    /// Names the first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), Error> {
         self.find_broken().map_or(Ok(()), |what| {
             Err(Error::Invariant {

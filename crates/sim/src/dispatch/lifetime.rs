@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The durations of workloads pass, and workloads start.
+//! The start of workloads, and the end of their durations.
 
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
 use crate::program::Programs;
 
 impl Programs<'_> {
-    /// The duration of some workload passes now, and the run goes on.
+    /// The duration of some workload ends now; the run goes on.
     pub fn cancel_over(&mut self) {
         self.now = self.ends.next_over;
         self.acted = 0;

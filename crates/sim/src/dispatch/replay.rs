@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks that repeat what was recorded of others: a wakeup names the sleep that it ends, and a
-//! sleep ends by that wakeup, at a time, or when a device is done.
+//! Tasks that repeat a recording. A wakeup names the sleep that it ends. A sleep ends by that
+//! wakeup, at a time, or when a device is done.
 //!
 //! Only wakeups are charged, as `wakeup` charges them: the work of the calls that led to them is
-//! part of the recorded work. Where the recording tells a call, its work is an operation of its own
-//! ([`Op::Enter`]). It is charged as the work of the model's calls is, and what the call wakes is
-//! decided at its begin. A wakeup for a task that does not sleep finds it so and is over
+//! part of the recorded work. If the recording contains a call, its work is an operation of its
+//! own ([`Op::Enter`]). This is charged like the work of modelled calls, and the tasks that the
+//! call wakes are decided when it begins. A wakeup of a task that does not sleep has no effect
 //! (`ttwu_state_match`): it is neither charged nor an event.
 //!
 //! # Hand-off
 //!
-//! A waker that comes before the sleep that it ends sleeps itself, until its target begins that
-//! sleep, or ends. Then the target wakes it, on its way to sleep, and the waker does what it came
-//! for. The recorded task made no such wakeup: nothing is charged for it where the target is, and
-//! the target's `wakee_flips` stay as they are.
+//! A waker may come before the sleep that it ends. It then sleeps itself until its target begins
+//! that sleep, or ends. The target wakes it, on its way to sleep, and the waker carries out its
+//! wakeup. The recorded task made no such wakeup: the CPU of the target is not charged for it, and
+//! the target's `wakee_flips` do not change.
 //!
 //! # No deadlock
 //!
-//! Put all operations of a recording in the order in which they were recorded. In it each
-//! [`Op::Wake`] stands before what the woken task did behind the [`Op::Await`] that it ends, and
-//! each `Wake` with `hand_off` stands behind the beginning of that `Await`. Take the earliest
-//! operation that has not been carried out, at any time of a run. All earlier ones have been, so
-//! its task has come to it, and it is one of these:
+//! Put all operations of a recording in the order in which they were recorded. In this order each
+//! [`Op::Wake`] precedes the woken task's operations after the [`Op::Await`] that it ends, and each
+//! `Wake` with `hand_off` follows the beginning of that `Await`. At any time of a run, take the
+//! earliest operation that has not been carried out. All earlier ones have been, so its task has
+//! reached it, and it is one of these:
 //!
-//! - A wakeup with `hand_off`: the `Await` that it ends stands before it, so that has begun. The
-//!   wakeup is carried out.
+//! - A wakeup with `hand_off`: the `Await` that it ends precedes it and has begun. The wakeup is
+//!   carried out.
 //! - A wakeup without: it never waits.
-//! - The operation behind an `Await`: the wakeup for that stands before it. It has been carried
-//!   out, and remembered if it came early: the task does not sleep.
-//! - The operation behind a sleep until a time or for a device: a timer or an interrupt ends that.
-//! - A write to a pipe or a socket that was recorded with its calls: if it finds no room, and nobody
-//!   else goes on, it gets room ([`room`]).
-//! - A read from one: in this order a write stands where it began and a read where it ended. What
-//!   it reads was written before. Of several readers another may have taken it: if nobody else goes
-//!   on, it gets as much ([`room`]).
-//! - Anything else waits for nobody.
+//! - The operation after an `Await`: the wakeup for that precedes it. It has been carried out, and
+//!   remembered if it came early: the task does not sleep.
+//! - The operation after a sleep until a time or for a device: a timer or an interrupt ends that.
+//! - A write to a pipe or a socket that was recorded with its calls: if it finds no room, and no
+//!   other task goes on, it gets room ([`room`]).
+//! - A read from one: the order has a write where it began and a read where it ended. The bytes
+//!   that it reads were written before, but another reader may have taken them: if no other task
+//!   goes on, it gets as many ([`room`]).
+//! - Any other operation does not wait.
 //!
-//! So some task can always go on, and the run ends. A task that was waited for and ended, or whose
-//! program has no such `Await`, is waited for no more.
+//! So some task can always go on, and the run ends. No task waits for one that has ended, or whose
+//! program has no such `Await`.
 
 mod begin;
 mod device;
@@ -53,25 +53,26 @@ use alight_workload::program::{Op, Program, Workload};
 use begin::Beginnings;
 use device::Devices;
 
-/// What tasks that repeat a recording wait for.
+/// The state of tasks that repeat a recording.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Replay {
     /// One for each task; none at all if no task awaits another.
     gates: Box<[Gate]>,
     pub devices: Devices,
     beginnings: Beginnings,
-    /// From the start of which workload it is how long to a tick, ns.
+    /// The workload that repeats recorded ticks, and the time from its start to the first tick,
+    /// ns.
     first_tick: Option<(usize, u64)>,
-    /// Which channels are of recordings.
+    /// The channels of recordings.
     channels: Box<[std::ops::Range<u32>]>,
 }
 
-/// What a task awaits, and who waits until it does.
+/// The awaits of a task, and the wakers that wait for them to begin.
 #[derive(Debug, Clone)]
 struct Gate {
-    /// How many of its awaits have begun.
+    /// Number of its awaits that have begun.
     begun: u32,
-    /// How many there are at most.
+    /// The most awaits that it can have.
     all: u32,
     /// It sleeps in the last one that has begun.
     sleeps: bool,
@@ -81,7 +82,7 @@ struct Gate {
     wakers: u32,
 }
 
-/// Awaits of a program at most: [`u32::MAX`] where it may come to one again.
+/// The most awaits of a program: [`u32::MAX`] if it may repeat one.
 fn awaits_of(program: &Program) -> u32 {
     let count = |is: fn(&Op) -> bool| program.ops.iter().filter(|op| is(op)).count() as u32;
     match count(|op| matches!(op, Op::Await)) {
@@ -92,7 +93,7 @@ fn awaits_of(program: &Program) -> u32 {
 }
 
 impl Replay {
-    /// Nothing has begun.
+    /// The state at the start of a run.
     pub fn new(workloads: &[Workload], cpus: usize) -> Self {
         let uses = |is: fn(&Op) -> bool| {
             let mut programs = workloads.iter().flat_map(|workload| &workload.programs);
@@ -125,13 +126,13 @@ impl Replay {
         }
     }
 
-    /// Which of its awaits the task sleeps in, counted from 1.
+    /// The number of the await that the task sleeps in, counted from 1.
     pub fn sleeps_in(&self, task: usize) -> Option<u32> {
         let gate = self.gates.get(task)?;
         gate.sleeps.then_some(gate.begun)
     }
 
-    /// How many awaits the task has begun.
+    /// Number of awaits that the task has begun.
     pub fn begun(&self, task: usize) -> u32 {
         self.gates.get(task).map_or(0, |gate| gate.begun)
     }
@@ -162,7 +163,7 @@ impl Gate {
 }
 
 impl Place<'_> {
-    /// Wakes `task` from `cpu`. The code of a wakeup stands here once for all replays.
+    /// Wakes `task` from `cpu`. It is not inlined: all replays share one copy of a wakeup's code.
     #[inline(never)]
     fn wake_apart(&mut self, by: Waker, cpu: usize, task: u32, sync: bool) {
         self.out.waker = by;
@@ -170,7 +171,8 @@ impl Place<'_> {
         self.out.waker = Waker::Task;
     }
 
-    /// Who is current on `cpu` wakes `waker`, as no recorded task did: see the head of this file.
+    /// The current task of `cpu` wakes `waker`. The recorded task did not: see the head of this
+    /// file.
     fn hand_off(&mut self, cpu: usize, waker: u32) {
         let steal = self.cpus[cpu].steal;
         let current = self.current_view(cpu);
@@ -185,9 +187,10 @@ impl Place<'_> {
 }
 
 impl Sim<'_> {
-    /// The current task of `cpu` wakes another one ([`Op::Wake`]), and those whose wakeups follow
-    /// without work between: one call wakes them all, in which nobody takes its CPU. If that was
-    /// the end of the task, it is over (`exit_notify()` of kernel/exit.c wakes the parent).
+    /// The current task of `cpu` wakes another one ([`Op::Wake`]), and the tasks whose wakeups
+    /// follow without work in between: one call wakes them all, and no task takes the CPU
+    /// meanwhile. If the program ends there, the task ends (`exit_notify()` of kernel/exit.c wakes
+    /// the parent).
     pub fn wake_recorded(&mut self, cpu: usize, mut op: Op) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         loop {
@@ -213,7 +216,7 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task of `cpu` is in a recorded call ([`Op::Enter`]), of which it does so much now.
+    /// The current task of `cpu` is in a recorded call ([`Op::Enter`]); `units` is the call's work.
     pub fn enter_recorded(&mut self, cpu: usize, task: usize, units: u64) -> Effect {
         self.charge(cpu, units);
         match self.ops[self.tasks[task].pc as usize + 1] {
@@ -246,7 +249,7 @@ impl Sim<'_> {
         if nth > gate.all || self.programs.tasks[target as usize].life == Life::Dead {
             return Effect::Done;
         }
-        // Nobody sleeps until he sleeps.
+        // A task cannot wait for its own sleep.
         if !hand_off || target == waker {
             gate.remember(nth);
             return Effect::Done;
@@ -256,7 +259,8 @@ impl Sim<'_> {
         Effect::RetryAfterSleep
     }
 
-    /// The current task of `cpu` sleeps until it is woken, unless it was ([`Op::Await`]).
+    /// The current task of `cpu` sleeps until it is woken, unless the wakeup came early
+    /// ([`Op::Await`]).
     pub fn await_wakeup(&mut self, cpu: usize, task: usize) -> Effect {
         if self.replay.gates[task].is_early() {
             self.begin_await(cpu, task);
@@ -274,14 +278,14 @@ impl Sim<'_> {
         sleeps
     }
 
-    /// The current task of `cpu` ends: nobody waits for what it does next.
+    /// The current task of `cpu` ends: wakes the tasks that wait for its awaits.
     pub fn awaits_no_more(&mut self, cpu: usize, task: usize) {
         if !self.replay.gates.is_empty() {
             self.let_wakers_go(cpu, task, u32::MAX);
         }
     }
 
-    /// `task`, on `cpu`, wakes those who wait until it has begun its awaits up to `begun`.
+    /// `task`, on `cpu`, wakes the tasks that wait for its awaits up to `begun`.
     fn let_wakers_go(&mut self, cpu: usize, task: usize, begun: u32) {
         let mut waker = std::mem::replace(&mut self.replay.gates[task].wakers, NONE);
         while waker != NONE {

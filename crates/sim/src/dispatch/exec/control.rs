@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where a program goes on: behind an operation, at the begin of a loop, or where nothing more is dealt.
+//! The control flow of programs: the next operation, loops, and jumps at the end of a deal.
 
 use crate::program::Programs;
 use crate::program::effect::Effect;
@@ -13,8 +13,8 @@ impl World<'_> {
         self.tasks[task].fresh = true;
     }
 
-    /// Goes on behind the operation at `pc`, through ends of loops, which
-    /// concern nobody else; returns the operation found.
+    /// Goes past the operation at `pc` and past ends of loops, which other tasks cannot observe;
+    /// returns the operation found.
     #[inline]
     pub(super) fn skip_loops(&mut self, task: usize) -> Op {
         self.tasks[task].pc += 1;
@@ -22,10 +22,10 @@ impl World<'_> {
         self.ops[self.tasks[task].pc as usize]
     }
 
-    /// Goes through the ends of loops that stand at `pc`.
+    /// Goes past the ends of loops at `pc`.
     #[inline]
     pub fn leave_loops(&mut self, task: usize) {
-        // A loop of loop ends would not end: its bound is the nesting.
+        // The depth of nesting bounds this: a loop of nothing but loop ends would not end.
         for _ in 0..LOOP_SLOTS {
             let Op::LoopEnd { slot, begin } = self.ops[self.tasks[task].pc as usize] else {
                 break;
@@ -35,7 +35,7 @@ impl World<'_> {
         }
     }
 
-    /// Where a loop goes on, if it does.
+    /// The begin of the loop, if the loop goes on.
     #[inline]
     fn loop_end(&mut self, task: usize, slot: u8, begin: u32) -> Option<u32> {
         let left = &mut self.tasks[task].loops[slot as usize];
@@ -47,7 +47,7 @@ impl World<'_> {
 }
 
 impl Programs<'_> {
-    /// A loop begins or ends, or a deal is asked for what it has next.
+    /// A loop begins or ends, or the task takes the next number of a deal.
     #[inline(always)]
     pub(super) fn go_on(&mut self, task: usize, op: Op) -> Effect {
         match op {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What operations cost before they take effect: work, time that memory takes, time on the clock.
+//! The cost of operations before they take effect: work, time that memory takes, wall time.
 
 use crate::base::queue::NEVER;
 use crate::program::Programs;
@@ -7,7 +7,7 @@ use crate::world::World;
 use crate::world::cost::OpCost;
 use alight_workload::program::Op;
 
-/// What an operation costs before it takes effect.
+/// The cost of an operation before it takes effect.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     units: u64,
@@ -16,7 +16,7 @@ struct Cost {
 }
 
 impl World<'_> {
-    /// Is the operation at `pc`, which costs so much, one that rt-app logs as `run`?
+    /// Does rt-app log the operation at `pc`, which has this cost, as `run`?
     fn computes_at(&self, pc: u32, cost: Cost) -> bool {
         match self.ops[pc as usize] {
             Op::Run { .. } => cost.units != 0,
@@ -25,12 +25,12 @@ impl World<'_> {
         }
     }
 
-    /// Lines of `bytes` come several at a time.
+    /// Time to load `bytes` if several lines come at a time.
     fn stream_ns(&self, bytes: u64) -> u64 {
         self.chase_ns(bytes) / u64::from(self.machine.memory.refill_mlp.max(1))
     }
 
-    /// Lines of `bytes` come one after the other.
+    /// Time to load `bytes` if lines come one after the other.
     fn chase_ns(&self, bytes: u64) -> u64 {
         let line = u64::from(self.machine.memory.dram_line_ns);
         (bytes / 64).saturating_mul(line).min(NEVER)
@@ -38,10 +38,10 @@ impl World<'_> {
 }
 
 impl Programs<'_> {
-    /// Sets what the operation at `pc` costs; true if that takes time.
+    /// Sets the cost of the operation at `pc`; true if that takes time.
     ///
-    /// Work has no effect of its own: it is one segment with the operation
-    /// behind it, which then stands at `pc`.
+    /// A Run has no effect of its own: it forms one segment with the operation after it, and `pc`
+    /// moves to that operation.
     #[inline(always)]
     pub fn begin(&mut self, cpu: usize, task: usize) -> bool {
         let mut cost = self.cost(cpu, task);
@@ -70,8 +70,8 @@ impl Programs<'_> {
             || self.cpus[cpu].steal != 0
     }
 
-    /// When the work of the segment that ends now was done: the operation at `pc`, which is one
-    /// with it, comes behind.
+    /// The time at which the work of the segment that ends now was done. The cost of the operation
+    /// at `pc`, which is in the same segment, follows the work.
     pub(super) fn work_ended(&self, cpu: usize, task: usize) -> u64 {
         let t = &self.tasks[task];
         if t.fresh || matches!(self.ops[t.pc as usize], Op::RunWall { .. }) {
@@ -81,7 +81,7 @@ impl Programs<'_> {
         self.now - behind.stall - behind.units.div_ceil(self.cpus[cpu].rate)
     }
 
-    /// What the operation at `pc` costs.
+    /// The cost of the operation at `pc`.
     #[inline(always)]
     fn cost(&self, cpu: usize, task: usize) -> Cost {
         let pc = self.tasks[task].pc as usize;
@@ -95,7 +95,7 @@ impl Programs<'_> {
     }
 
     /// Does the current task of `cpu` compute, outside the kernel? A system call
-    /// lies at the end of the segment that it is one with.
+    /// is at the end of its segment.
     pub fn in_user_mode(&self, cpu: usize) -> bool {
         let task = self.cpus[cpu].curr as usize;
         let t = &self.tasks[task];

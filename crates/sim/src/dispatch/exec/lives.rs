@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks create others, wait for them, and end.
+//! Operations that create tasks, wait for children, and end the task.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
@@ -20,7 +20,7 @@ impl Place<'_> {
 }
 
 impl Sim<'_> {
-    /// A task forks, waits for those that it forked, or ends.
+    /// A task forks, waits for its children, or ends.
     #[inline(always)]
     pub(super) fn fork_or_end(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         match op {
@@ -52,7 +52,7 @@ impl Sim<'_> {
         self.wake_new(cpu, task);
     }
 
-    /// The task is there from now on.
+    /// The task exists from now on.
     pub fn comes_to_life(&mut self, task: u32) {
         self.tasks[task as usize].started = self.now;
         self.cache_aware_thread(task, 1);
@@ -75,7 +75,7 @@ impl Sim<'_> {
         let world = self.world();
         let p = &mut world.tasks[parent as usize];
         p.children -= 1;
-        // Of another sleep the operation behind it stands at `pc`, and has not begun.
+        // In any other sleep `pc` is at the next operation, which is fresh.
         let waits = p.life == Life::Asleep
             && !p.fresh
             && matches!(world.ops[p.pc as usize], Op::WaitChildren);

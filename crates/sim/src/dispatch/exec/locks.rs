@@ -6,8 +6,8 @@ use crate::program::effect::Effect;
 use alight_workload::program::Op;
 
 impl Programs<'_> {
-    /// The current task of `cpu` takes or gives up something that tasks share, waits for it, or
-    /// wakes those that wait.
+    /// The current task of `cpu` takes or releases an object that tasks share, waits for it, or
+    /// wakes its waiters.
     #[inline(always)]
     pub(super) fn synchronize(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         match op {

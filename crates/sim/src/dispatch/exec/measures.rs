@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What programs count, mark and observe as they run; none of it takes time.
+//! Operations that count, mark and observe; none of them takes time.
 
 use crate::program::Programs;
 use crate::program::effect::Effect;
 use alight_workload::program::Op;
 
 impl Programs<'_> {
-    /// Something is noted for what the workload reports.
+    /// Records something for the report of the workload.
     #[inline(always)]
     pub(super) fn note(&mut self, task: usize, op: Op) -> Effect {
         match op {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Channels and desks: tasks leave something for each other.
+//! Operations on channels and desks.
 
 use crate::program::Programs;
 use crate::program::effect::Effect;
@@ -25,7 +25,7 @@ impl Programs<'_> {
         }
     }
 
-    /// The current task of `cpu` asks at a desk, or serves there.
+    /// The current task of `cpu` calls at a desk, or serves there.
     #[inline(always)]
     pub(super) fn use_desk(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         match op {

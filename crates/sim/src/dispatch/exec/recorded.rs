@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tasks did that were recorded, done again: their wakeups, sleeps and calls.
+//! Operations that repeat recorded tasks: their wakeups, sleeps and calls.
 
 use crate::dispatch::Sim;
 use crate::program::effect::Effect;
 use alight_workload::program::Op;
 
 impl Sim<'_> {
-    /// The current task of `cpu` does what was recorded of it.
+    /// The current task of `cpu` repeats a recorded operation.
     #[inline(always)]
     pub(super) fn repeat_recorded(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         match op {

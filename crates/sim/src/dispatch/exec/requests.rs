@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tasks ask of the scheduler: to let others run, and other attributes.
+//! Requests of tasks to the scheduler: `sched_yield`, and other attributes (`sched_setattr`).
 
 use crate::dispatch::Sim;
 use crate::program::Programs;
@@ -37,7 +37,7 @@ impl Programs<'_> {
 }
 
 impl Sim<'_> {
-    /// The current task of `cpu` has yielded, which is done; does it go on?
+    /// Completes the `sched_yield` of the current task of `cpu`; true if the task goes on.
     #[inline(always)]
     pub(super) fn goes_on_behind_yield(&mut self, cpu: usize, task: usize) -> bool {
         self.step(task);

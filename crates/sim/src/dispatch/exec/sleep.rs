@@ -11,13 +11,13 @@ use crate::world::World;
 use crate::world::state::Life;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
-/// The timer of a fair task may expire so much later than it was set to, ns
-/// (`init_task.timer_slack_ns`). No tool that is modelled asks for another slack.
+/// The time by which the timer of a fair task may expire late, ns
+/// (`init_task.timer_slack_ns`). No modelled tool asks for another slack.
 pub(crate) const TIMER_SLACK: u64 = 50_000;
 
 impl World<'_> {
-    /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed. It
-    /// interrupts `slack` ns later, if no other one does so in between.
+    /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed. The timer
+    /// interrupts `slack` ns after `at`, unless another timer interrupts in between.
     pub fn start_timer(&mut self, cpu: usize, task: usize, at: u64, slack: u32) -> bool {
         let at = at.min(NEVER);
         if at > self.now {
@@ -45,8 +45,9 @@ impl Place<'_> {
         Effect::DoneAfterSleep
     }
 
-    /// The timer of a sleeping task stays on the CPU it slept on. Of the fair class it
-    /// interrupts with its slack, for another's that comes before (`hrtimer_nanosleep`).
+    /// The timer of a sleeping task stays on the CPU where the task went to sleep. That of a fair
+    /// task interrupts after its slack, or expires when another timer interrupts before
+    /// (`hrtimer_nanosleep`).
     #[inline(always)]
     fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
         self.tasks[task].timer_point = at;
@@ -61,7 +62,8 @@ impl Place<'_> {
             .insert(&mut world.nodes, task as u32, at + slack);
     }
 
-    /// Sleeps until `at`, when the timer of a recorded task really fired, or for `slack` ns more.
+    /// Sleeps until `at`, the time at which the timer of a recorded task fired, or up to `slack` ns
+    /// longer.
     pub(super) fn sleep_to(&mut self, cpu: usize, task: usize, at: u64, slack: u32) -> Effect {
         if at <= self.now {
             return Effect::Done;
@@ -135,7 +137,7 @@ impl Programs<'_> {
                     return self.timer(cpu, task, op);
                 }
             }
-            // It did not sleep: that is no wakeup.
+            // The task did not sleep: this is no wakeup.
             return Effect::Done;
         }
         let (late, logged) = (now - t.timer_point, t.logged);
@@ -150,7 +152,7 @@ impl Programs<'_> {
 }
 
 impl Sim<'_> {
-    /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
+    /// A timer expires on `cpu`: of a class, of a sleep that ends, or of a task that starts.
     #[inline(always)]
     pub fn timer_expired(&mut self, cpu: usize, task: u32) {
         if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold of each CPU: its queue counts the tasks that are there, and it does what it says.
+//! The invariants of each CPU: its queue counts the tasks on it, and its state agrees with the
+//! task that it runs.
 
 use crate::base::queue::NEVER;
 use crate::base::timeline::NONE;
@@ -7,13 +8,14 @@ use crate::queues::Queues;
 use crate::world::state::Phase;
 
 impl Queues<'_> {
-    /// What is wrong with `cpu`, on which so many tasks are queued, fair ones of this weight.
+    /// What is wrong with `cpu`. `queued`: number of tasks on it; `weight`: weight of its fair
+    /// tasks in no group.
     pub(super) fn broken_cpu(&self, cpu: usize, queued: u32, weight: u32) -> Option<String> {
         self.broken_queue(cpu, queued, weight)
             .or_else(|| self.broken_state(cpu, queued))
     }
 
-    /// What is wrong with the tasks that it counts.
+    /// What is wrong with the counts of its tasks.
     fn broken_queue(&self, cpu: usize, queued: u32, weight: u32) -> Option<String> {
         let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
         let (rt, rt_counted) = self.rt_counts(cpu);
@@ -44,7 +46,7 @@ impl Queues<'_> {
         self.hotplug_check(cpu).or_else(|| self.fair_check(cpu))
     }
 
-    /// What is wrong with what `cpu` does.
+    /// What is wrong with the state of `cpu`.
     fn broken_state(&self, cpu: usize, queued: u32) -> Option<String> {
         let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
         if self.overloaded.contains(cpu as u32) != (view.nr_running >= 2) {

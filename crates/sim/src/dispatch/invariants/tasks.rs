@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold of each task, and what all of them come to.
+//! The invariants of tasks, and sums over all tasks.
 
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
 use crate::world::state::{Life, Task};
 use alight_policy::abi::task_flag;
 
-/// What the tasks come to that are there.
+/// Sums over the tasks of a run.
 pub(super) struct Sums {
     /// Tasks on each CPU, and the weight of the fair ones that are in no group.
     pub queued: Vec<u32>,
     pub weight: Vec<u32>,
-    /// Estimates of the fair tasks on each CPU that want to run.
+    /// Utilization estimates of the runnable fair tasks on each CPU.
     pub estimates: Vec<u64>,
-    /// Tasks of each workload that it waits for.
+    /// Number of tasks for whose end each workload waits.
     pub alive: Vec<u32>,
-    /// How long all have run, ns.
+    /// Run time of all tasks, ns.
     pub ran: u64,
 }
 
@@ -23,7 +23,7 @@ impl Queues<'_> {
     /// Sums the tasks up.
     ///
     /// # Errors
-    /// What is wrong with one of them.
+    /// Names what is wrong with one of them.
     pub(super) fn sum_tasks(&self) -> Result<Sums, String> {
         let nr_cpus = self.cpus.len();
         let mut sums = Sums {

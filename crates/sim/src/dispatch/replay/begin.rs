@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks that were there before the recording began ([`Begins`]): they start as if they had last
-//! run on their CPU, and nobody forks them. Who sleeps first is asleep from the start; the others
-//! join a queue as a wakeup has them do.
+//! Tasks that existed before the recording began ([`Begins`]). They start as if they had last run
+//! on their CPU, and are not forked. A task whose first operation is a sleep is asleep from the
+//! start; the others join a queue as by a wakeup.
 //!
-//! Of the averages only `util_avg` is recorded. `runnable_avg` is taken to be the same, `load_avg`
-//! the same share of the weight, and `util_est` unknown: `util_avg` counts until the first sleep.
-//! They are part of the CPU's own averages and decay with them, but in a task group and where
-//! clamped utilizations add up: there they join with the task.
+//! Of the averages only `util_avg` is recorded. `runnable_avg` is assumed to be equal to it, and
+//! `load_avg` to be the same share of the weight. `util_est` is unknown: `util_avg` counts until
+//! the first sleep. The averages are part of those of the CPU and decay with them. In a task
+//! group, and where clamped utilizations add up, they join with the task instead.
 
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
@@ -18,22 +18,22 @@ use alight_policy::rq;
 use alight_trace::Waker;
 use alight_workload::program::{Begins, Op, Workload};
 
-/// Virtual runtimes of CFS on one queue are not further apart, ns: the least weight, 3, makes a
-/// second of it in 3 ms.
+/// The greatest distance of virtual runtimes of CFS on one queue, ns. At the least weight, 3, a
+/// run of 3 ms is a second of it.
 const LONGEST_AHEAD: i64 = 1 << 36;
 
-/// How tasks begin that were there before.
+/// The beginnings of tasks that existed before the recording.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beginnings {
     /// By task; empty if all tasks are new.
     tasks: Box<[Option<Begins>]>,
-    /// By CPU: when a task began there last, and the virtual time that those of that instant
-    /// count from.
+    /// By CPU: when a task began there last, and the virtual time relative to which the tasks of
+    /// that instant are placed.
     origins: Box<[(u64, u64)]>,
 }
 
 impl Beginnings {
-    /// Those of all tasks.
+    /// The beginnings of all tasks.
     pub fn new(workloads: &[Workload], cpus: usize) -> Self {
         let tasks = || workloads.iter().flat_map(|workload| &workload.tasks);
         if tasks().all(|task| task.begins.is_none()) {
@@ -47,7 +47,7 @@ impl Beginnings {
 }
 
 impl Queues<'_> {
-    /// Its averages are what `util_avg` says, from now on in the time of the queue of `cpu`.
+    /// Sets the averages of `task` from `util_avg`, in the time of the queue of `cpu`.
     fn set_signals(&mut self, cpu: usize, task: u32, util_avg: u32) {
         let view = &mut self.views[task as usize];
         let util = util_avg.min(1024);
@@ -89,7 +89,7 @@ impl Sim<'_> {
         }
     }
 
-    /// `task` starts on `cpu`; false if it is new, and nothing was done.
+    /// `task` starts on `cpu`; false if it is new: then nothing was done.
     pub fn begins_there(&mut self, cpu: usize, task: u32) -> bool {
         let Some(Some(begins)) = self.replay.beginnings.tasks.get(task as usize).copied() else {
             return false;
@@ -115,7 +115,8 @@ impl Sim<'_> {
         true
     }
 
-    /// It stands `ahead` of the virtual time that all tasks of this instant count from.
+    /// Places `task` `ahead` of the virtual time relative to which the tasks of this instant are
+    /// placed.
     fn set_ahead(&mut self, cpu: usize, task: u32, ahead: i64) {
         self.clock(cpu);
         self.update_curr(cpu);
@@ -136,9 +137,9 @@ impl Sim<'_> {
         self.replay.beginnings.origins[cpu] = (self.now, origin);
     }
 
-    /// Its first operation is a sleep that does not end at once: it is asleep from the start.
+    /// If the first operation is a sleep that does not end at once, begins it; true if so.
     fn begins_asleep(&mut self, cpu: usize, task: usize) -> bool {
-        // The time at which it begins is no work.
+        // A mark of the time at which it begins takes no time.
         loop {
             match self.ops[self.tasks[task].pc as usize] {
                 Op::Mark { mark } => self.pass_mark(mark),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Devices: each is done at a time that nobody knows before, no idle governor either, and
-//! interrupts the CPU that its interrupt is bound to.
+//! Devices. A device is done at a time that is not known beforehand, not even to idle governors.
+//! It then interrupts the CPU to which its interrupt is bound.
 
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
@@ -11,19 +11,20 @@ use alight_trace::{Interrupt, Waker};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What devices do for tasks.
+/// The devices that work for tasks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Devices {
     pub used: bool,
-    /// When one is done, in which order they began, for which task, the CPU that it interrupts.
+    /// For each busy device: when it is done, its number in the order of beginning, its task, and
+    /// the CPU that it interrupts.
     busy: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
     begun: u64,
-    /// Interrupts that are raised: at which CPU, for which task, and when.
+    /// Interrupts that are raised: the CPU, the task, and the time.
     raised: Vec<(usize, u32, u64)>,
 }
 
 impl Devices {
-    /// For so many tasks: the loop does not allocate.
+    /// For `tasks` tasks: the event loop does not allocate.
     pub fn new(tasks: usize) -> Self {
         Devices {
             used: true,
@@ -46,7 +47,7 @@ impl Devices {
 }
 
 impl World<'_> {
-    /// The CPU that a device interrupts: the one that it is bound to or, if that is not there, the
+    /// The CPU that a device interrupts: the one that it is bound to or, if that is not online, the
     /// one that the task slept on.
     fn interrupted_cpu(&self, on: u32, task: u32) -> usize {
         let online = &self.hotplug.online;
@@ -66,10 +67,10 @@ impl Sim<'_> {
         Effect::DoneAfterSleep
     }
 
-    /// A device begins what `task` sleeps for.
+    /// A device begins the work for which `task` sleeps.
     pub(super) fn start_device(&mut self, task: usize, ns: u64, on: u32) {
         let at = (self.now + ns).min(NEVER);
-        // No timer expires then: it says that the sleep ends by itself.
+        // No timer expires at that time: it only marks that the sleep ends by itself.
         self.tasks[task].timer_point = at;
         let devices = &mut self.replay.devices;
         devices.begun += 1;
@@ -78,7 +79,7 @@ impl Sim<'_> {
         self.await_device();
     }
 
-    /// The slot of the devices in the queue of the machine's events is the last.
+    /// Schedules the next device. Its slot in the queue of the machine's events is the last.
     fn await_device(&mut self) {
         let slot = self.nr_freq_domains() + self.agenda.slots();
         let first = self.replay.devices.busy.peek();
@@ -86,7 +87,7 @@ impl Sim<'_> {
         self.await_machine(slot, due);
     }
 
-    /// Devices are done now.
+    /// Raises the interrupts of the devices that are done now.
     pub fn device_event(&mut self) {
         while let Some(&Reverse((at, _, task, on))) = self.replay.devices.busy.peek()
             && at <= self.now
@@ -110,7 +111,7 @@ impl Sim<'_> {
         }
     }
 
-    /// Handles the interrupts of devices that are raised at `cpu`, in the order in which they were.
+    /// Handles the interrupts of devices at `cpu`, in the order in which they were raised.
     pub fn device_interrupts(&mut self, cpu: usize) {
         while let Some((task, due)) = self.take_raised(cpu) {
             self.trace_interrupt(cpu, Interrupt::Device, Some(due));
@@ -129,7 +130,8 @@ impl Sim<'_> {
         Some((task, due))
     }
 
-    /// `cpu` goes off: what is raised there is raised at `to` (`irq_migrate_all_off_this_cpu`).
+    /// `cpu` goes offline: interrupts raised there are raised at `to`
+    /// (`irq_migrate_all_off_this_cpu`).
     pub fn move_interrupts_away(&mut self, cpu: usize, to: usize) {
         while let Some((task, due)) = self.take_raised(cpu) {
             self.raise(to, task, due);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Room and bytes in the pipes and sockets of a recording, when nobody can go on any more.
+//! Adds room or bytes to the pipes and sockets of a recording, when no task can go on.
 //!
-//! Of several writers one may fill a pipe that had room for another when it was recorded, whose
-//! message the reader waits for elsewhere: the pipe gets room for all. Of several readers one may
-//! take the bytes that another had, who would have caused the next ones: the pipe gets those.
+//! Of several writers, one may fill a pipe that had room for another one in the recording, while
+//! the reader waits elsewhere for the message of that one: the pipe gets room for all. Of several
+//! readers, one may take the bytes that another one got in the recording, and the other would have
+//! caused the next bytes: the pipe gets the missing bytes.
 
 use crate::dispatch::Sim;
 use crate::world::state::Life;
@@ -25,8 +26,8 @@ pub(super) fn repeated(workloads: &[Workload]) -> Box<[Range<u32>]> {
 }
 
 impl Sim<'_> {
-    /// Nobody can go on: gives the first task that waits in a channel of a recording what it waits
-    /// for, and wakes it. False if there is none.
+    /// No task can go on: gives the first task that waits for a channel of a recording the room or
+    /// the bytes that it waits for, and wakes it. False if there is none.
     pub fn make_room(&mut self) -> bool {
         if self.replay.channels.is_empty() {
             return false;

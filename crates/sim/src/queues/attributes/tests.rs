@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A running task changes its nice value, its policy or its CPUs.
+//! Tests of a running task that changes its nice value, its policy or its CPUs.
 
 use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, workload};
@@ -12,7 +12,7 @@ fn run(ms: u64) -> Op {
     Op::Run { ns: ms * MS }
 }
 
-/// Runs `tasks`, whose [`SET`] takes on `attributes`, for half a second.
+/// Runs `tasks` for half a second; [`SET`] sets `attributes`.
 fn with(attributes: Attributes, tasks: &[Given], test: impl FnOnce(&mut Sim)) -> Record {
     let mut workload = workload(tasks);
     workload.attributes = vec![attributes];
@@ -65,7 +65,7 @@ fn a_new_nice_value_rescales_the_load() {
     }
 }
 
-/// From then on the CPU is shared by the new weights.
+/// From the change on the CPU is shared by the new weights.
 #[test]
 fn a_new_weight_shares_the_cpu_anew() {
     let attributes = Attributes {
@@ -94,7 +94,7 @@ fn a_new_policy_changes_class_and_weight() {
     });
 }
 
-/// Clamps are the task's; what is not given stays.
+/// Clamps belong to the task; one that is not given stays.
 #[test]
 fn what_is_not_given_stays() {
     let attributes = Attributes {
@@ -127,7 +127,7 @@ fn a_new_affinity_moves_a_running_task() {
     assert_eq!(record.runs_of(0), [(0, 0), (10 * MS, 1)]);
 }
 
-/// It stays where it may stay.
+/// A task that may stay on its CPU stays.
 #[test]
 fn an_affinity_that_allows_this_cpu_moves_nothing() {
     let attributes = Attributes {
@@ -144,7 +144,7 @@ fn an_affinity_that_allows_this_cpu_moves_nothing() {
     assert_eq!(record.runs_of(0), [(0, 0)]);
 }
 
-/// A task that may run anywhere again does: here, away from a hog.
+/// A task that may run anywhere again moves: here, away from a hog.
 #[test]
 fn a_lifted_affinity_allows_all_cpus() {
     let attributes = Attributes {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a process prefers, and for how long.
+//! Tests of the cache that a process prefers, and of how long it does.
 
 use super::*;
 use crate::testbed::{MS, begin_on, machine, task, workload};
 use alight_workload::program::Op;
 
 impl CacheAware {
-    /// So many tasks on `cpu` prefer the cache.
+    /// Pretends that this many tasks on `cpu` prefer the cache.
     pub(crate) fn pretend_wanted(&mut self, cpu: usize, llc: usize, tasks: u32) {
         self.wanted[cpu * self.nr_llcs + llc] = tasks;
         if llc != self.llc(cpu) {
@@ -14,7 +14,7 @@ impl CacheAware {
         }
     }
 
-    /// A core has so many threads.
+    /// Pretends that a core has this many threads.
     pub(crate) fn pretend_threads(&mut self, smt: u32) {
         self.smt = smt;
     }
@@ -22,7 +22,7 @@ impl CacheAware {
 
 const HOG: [Op; 1] = [Op::Run { ns: 10_000 * MS }];
 
-/// A process that no tick looked at for more than five epochs prefers nothing.
+/// A process without a scan for more than five epochs prefers no cache.
 #[test]
 fn a_preference_does_not_outlive_what_it_is_made_of() {
     let late = task(0, &[Op::Sleep { ns: 500 * MS }, Op::Run { ns: MS }]);
@@ -36,7 +36,7 @@ fn a_preference_does_not_outlive_what_it_is_made_of() {
     });
 }
 
-/// Half of what ran is forgotten at each epoch, which is 10 ms in whole ticks: 8 of a tick of 4.
+/// Run time is halved at each epoch. An epoch is 10 ms in whole ticks: 8 ms with ticks of 4 ms.
 #[test]
 fn time_is_forgotten_by_halves() {
     let mut ran = Ran { ns: 800, epoch: 3 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! SCHED_DEADLINE: who runs when and where. Ticks come every 4 ms, nothing costs
-//! anything.
+//! Tests of SCHED_DEADLINE: which task runs when and where. Ticks come every 4 ms, and all
+//! costs are 0.
 
 use crate::dispatch::Sim;
 use crate::face::changes::{Action, Change};
@@ -27,7 +27,7 @@ fn sleep(ms: u64) -> Op {
     Op::Sleep { ns: ms * MS }
 }
 
-/// `runtime` of each `period`, within `deadline` of its begin; ms.
+/// `runtime` in each `period`, within `deadline` of its begin; ms.
 fn dl(runtime: u64, deadline: u64, period: u64) -> Attributes {
     Attributes {
         policy: Some(Policy::Deadline),
@@ -76,8 +76,8 @@ fn runs(base: &str, cpus: usize, tasks: &[Given], until: u64) -> Vec<Vec<(u64, u
     (0..tasks.len()).map(|task| record.runs_of(task)).collect()
 }
 
-/// The nearest deadline runs, whoever came first; real-time tasks come after all of
-/// them, fair ones last.
+/// The task with the nearest deadline runs, in any order of arrival. Real-time tasks come after
+/// all deadline tasks, fair ones last.
 #[test]
 fn the_nearest_deadline_goes_first() {
     let tasks = [
@@ -97,8 +97,8 @@ fn the_nearest_deadline_goes_first() {
     }
 }
 
-/// A task that does not sleep gets its runtime in each period; what it overran, up
-/// to a tick, it does not get in the next.
+/// A task that does not sleep gets its runtime in each period. Its next runtime is shorter by
+/// the overrun, which is up to a tick.
 #[test]
 fn a_hog_gets_its_runtime_a_period() {
     for base in BASES {
@@ -203,7 +203,7 @@ fn waiting_tasks_find_a_cpu() {
 /// From 5.8 on a task does not wake on a CPU too small for its density.
 #[test]
 fn small_cpus_do_not_fit_all() {
-    // 60 % of the biggest CPU, of which the small ones have half.
+    // The task needs 60 % of the biggest CPU; a small one has half of that one's capacity.
     let tasks = [deadline((30, 50, 50), 0, &[run(1), sleep(20), run(1)])];
     for (base, capacity) in [("linux-5.5", 512), ("linux-6.1", 1024), ("linux-7.2", 1024)] {
         on_machine(base, &big_little(4), &tasks, |sim| {
@@ -214,8 +214,8 @@ fn small_cpus_do_not_fit_all() {
     }
 }
 
-/// What tasks may need counts in the demand for frequency (`cpu_bw_dl`) while they
-/// run and up to the time at which a sleeper has no claim left.
+/// The bandwidth of tasks counts in the demand for frequency (`cpu_bw_dl`) while they
+/// run, and up to the 0-lag time of a sleeper.
 #[test]
 fn bandwidth_counts_up_to_the_zero_lag_time() {
     let tasks = [deadline((20, 100, 100), 0, &[run(5), sleep(300), run(1)])];
@@ -237,7 +237,7 @@ fn bandwidth_counts_up_to_the_zero_lag_time() {
     }
 }
 
-/// `avg_dl` takes from the capacity of fair tasks.
+/// `avg_dl` reduces the capacity for fair tasks.
 #[test]
 fn time_of_the_class_is_tracked() {
     for base in BASES {
@@ -281,9 +281,9 @@ fn admission() {
     }
 }
 
-/// Who leaves the class, ends in it or stays asleep has its bandwidth until its 0-lag time,
-/// before which it could have used it up (`task_non_contending`, `inactive_task_timer`): others
-/// are admitted only then. A task that comes back earlier is not let off what it still has
+/// A task that leaves the class, ends in it or stays asleep keeps its bandwidth until its 0-lag
+/// time (`task_non_contending`, `inactive_task_timer`): others are admitted only then. If the task
+/// comes back earlier, the test for admission still counts its old bandwidth
 /// (`sched_dl_overflow` tests with an old bandwidth of 0).
 #[test]
 fn bandwidth_is_given_back_at_the_zero_lag_time() {
@@ -292,7 +292,7 @@ fn bandwidth_is_given_back_at_the_zero_lag_time() {
         policy: Some(Policy::Normal),
         ..Attributes::default()
     };
-    // 10 of 60 ms are used: of 100 ms up to the deadline, the rest claims 83.
+    // 10 of 60 ms are used: the rest claims 83 of the 100 ms up to the deadline.
     let (ends, leaves) = (vec![run(10)], vec![run(10), set(0), run(500)]);
     let comes_back = |after: u64| vec![run(10), set(0), run(after), set(1), run(1)];
     let second = |at: u64| Some(deadline((60, 100, 100), at * MS, &[run(1)]));
@@ -332,7 +332,7 @@ fn all_cpus_or_none() {
     });
 }
 
-/// A running task comes to the class and leaves it again.
+/// A running task joins the class and leaves it again.
 #[test]
 fn tasks_change_class() {
     let set = |attributes| Op::SetAttributes { attributes };
@@ -385,7 +385,7 @@ fn who_left_throttled_comes_back() {
     }
 }
 
-/// A CPU that the admitted tasks need does not go off (EBUSY); another one may, and
+/// A CPU that the admitted tasks need does not go offline (EBUSY). Another one may, and
 /// its tasks go on elsewhere, throttled ones in their next period.
 #[test]
 fn hotplug_leaves_what_was_promised() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What fair tasks get beside real-time ones that never sleep. Ticks come every
-//! 4 ms, nothing costs anything.
+//! Tests of the fair server: the time that fair tasks get beside real-time ones that never
+//! sleep. Ticks come every 4 ms, and all costs are 0.
 
 use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
@@ -39,11 +39,11 @@ fn served(base: &str, times_ms: &[u64]) -> Vec<u64> {
     alone(base, &tasks, ran).0
 }
 
-/// With 7.2 a fair task that real-time ones starve waits until 50 ms are left of its
-/// second, gets them, and as much a second later: the server's periods begin when it
-/// first ran (`replenish_dl_entity`: what is left exceeds its share), and it does not
-/// wait in them (`dl_defer_running`). Up to 6.8 it is throttling that leaves fair
-/// tasks as much, at the end of each second, where it lends no time.
+/// With 7.2 a fair task that real-time ones starve waits until 50 ms are left of its second, gets
+/// them, and again 50 ms a second later. The server's periods begin when it first ran
+/// (`replenish_dl_entity`: the remaining runtime exceeds its share), and it does not wait in them
+/// (`dl_defer_running`). Up to 6.8 throttling leaves fair tasks the same time at the end of each
+/// second, unless CPUs lend runtime.
 #[test]
 fn fifty_milliseconds_a_second() {
     let found = served("linux-7.2", &[940, 1010, 1940, 2010, 3010]);
@@ -69,7 +69,7 @@ fn the_server_goes_before_real_time() {
     assert!(back.abs_diff(begin + 50 * MS) <= 5 * MS, "{back}");
 }
 
-/// Fair tasks that ran anyhow have had their share: the server waits on
+/// Fair tasks that ran without the server have had their share: the server goes on waiting
 /// (`update_curr_dl_se`: a new period begins when 50 ms were run).
 #[test]
 fn what_ran_anyhow_counts() {
@@ -83,7 +83,7 @@ fn what_ran_anyhow_counts() {
     assert!((1000 * MS..1020 * MS).contains(&again), "{fair:?}");
 }
 
-/// Idle time counts as served too, and after a period of nothing but that the
+/// Idle time counts as served too. After a period of idle time only, the
 /// server stops until a fair task comes (`dl_defer_idle`).
 #[test]
 fn idle_time_counts() {
@@ -101,8 +101,8 @@ fn idle_time_counts() {
     assert!((ran.1 - ran.0).abs_diff(50 * MS) <= 8 * MS, "{ran:?}");
 }
 
-/// A task that ends the idleness together with a hog is waited for: it is idle only
-/// where nobody is there (`idle_rq`).
+/// A fair task ends the idleness together with a hog: the server does not stop, because a CPU
+/// with a task is not idle (`idle_rq`).
 #[test]
 fn who_wakes_beside_a_hog_is_served() {
     let tasks = [
@@ -137,10 +137,10 @@ fn deadline_tasks_come_first_by_deadline() {
     assert_eq!(ran.iter().sum::<u64>().div_ceil(10), 199, "{ran:?}");
 }
 
-/// A server whose time is over only behind its deadline, because deadline tasks that the clock
-/// makes too slow hold it up, waits for the next deadline as after any other overrun: it is
-/// not deferred to the last 50 ms before it (`update_curr_dl_se` begins a new period;
-/// `dl_defer_running` stays, so that it does not wait for its zero laxity again).
+/// Deadline tasks that are too slow at a low frequency delay the server until after its deadline.
+/// It then waits for the next deadline, as after any other overrun. It is not deferred to the last
+/// 50 ms before that (`update_curr_dl_se` begins a new period; `dl_defer_running` stays set, so
+/// that it does not wait for its zero laxity again).
 #[test]
 fn an_overrun_behind_the_deadline_waits_for_the_next() {
     let half = |opp: &Opp| Opp {
@@ -168,9 +168,9 @@ fn an_overrun_behind_the_deadline_waits_for_the_next() {
     begin_under(rules, &slow, &given, &mut record, |sim| {
         sim.until(4000 * MS)
     });
-    // Its zero laxity comes at 950 ms. Its deadline is 1950 ms then, and it is last until that
-    // is the nearest. From when it has served on its deadline is a second away; that of
-    // the others, behind as they are, up to a period nearer.
+    // Its zero laxity comes at 950 ms. Its deadline is then 1950 ms, and it comes last until
+    // that is the nearest. After it has served, its deadline is a second away; the deadlines
+    // of the others, which are late, are up to a period nearer.
     let served: Vec<u64> = record.runs_of(0).iter().map(|run| run.0 / MS).collect();
     let &[first, second] = &served[..] else {
         panic!("{served:?}");
@@ -179,9 +179,9 @@ fn an_overrun_behind_the_deadline_waits_for_the_next() {
     assert!((1050..1150).contains(&(second - first)), "{served:?}");
 }
 
-/// From when a fair task comes the server's bandwidth is in use: 52428 of 1048576, 51 of
-/// 1024. It is until the server is stopped: by its timer, which finds that for the last
-/// period nobody was there.
+/// The server's bandwidth is in use from the arrival of a fair task: 52428 of 1048576, 51 of
+/// 1024. It stays in use until the server's timer stops the server, because no fair task was
+/// there for the last period.
 #[test]
 fn its_bandwidth_counts_while_it_is_active() {
     let tasks = [task(5 * MS, &[run(1), Op::Sleep { ns: 2500 * MS }, run(1)])];
@@ -189,8 +189,8 @@ fn its_bandwidth_counts_while_it_is_active() {
     let given = workload(&tasks);
     let rules = ("linux-7.2", Governor::Schedutil);
     begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
-        // Its period begins with the task. 49 ms before the end it has not had its time, but
-        // it had: nobody needed the CPU. It stops, its 0-lag time is now.
+        // Its period begins with the task. 49 ms before the end the idle time counts as served:
+        // the server stops, and its 0-lag time is now.
         for (at, bandwidth) in [(4, 0), (6, 51), (900, 51), (954, 51), (957, 0), (2400, 0)] {
             sim.until(at * MS);
             let found = sim.core.cpus[0].dl_bandwidth;
@@ -199,13 +199,13 @@ fn its_bandwidth_counts_while_it_is_active() {
         sim.until(2507 * MS);
         assert_eq!(sim.core.cpus[0].dl_bandwidth, 51, "the task is back");
     });
-    // Where nobody asks for it, it is not kept.
+    // A run that does not read the bandwidth does not keep it.
     let rules = ("linux-7.2", Governor::Performance);
     begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
         sim.until(100 * MS);
         assert_eq!(sim.core.cpus[0].dl_bandwidth, 0);
     });
-    // Nor did kernels have servers before 6.12.
+    // Kernels before 6.12 have no servers.
     let rules = ("linux-6.5", Governor::Schedutil);
     begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
         sim.until(100 * MS);
@@ -213,9 +213,9 @@ fn its_bandwidth_counts_while_it_is_active() {
     });
 }
 
-/// schedutil asks for at least that (`sugov_effective_cpu_perf`: `min`), whatever the capacity
-/// of the CPU: a tenth of one with half of the biggest's, beside the tasks' own where these
-/// need more.
+/// schedutil asks for at least the server's bandwidth (`sugov_effective_cpu_perf`: `min`), whatever
+/// the capacity of the CPU: a tenth of a CPU with half of the biggest capacity. Tasks that need
+/// more determine the frequency.
 #[test]
 fn schedutil_asks_for_its_bandwidth_at_least() {
     let tasks = [task(0, &[run(1), Op::Sleep { ns: 300 * MS }, run(1)]).on(&[0])];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Who runs where and when, beside and among real-time tasks. Ticks come every
-//! 4 ms, nothing costs anything.
+//! Tests of real-time tasks: which task runs where and when, beside and among them. Ticks come
+//! every 4 ms, and all costs are 0.
 
 use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, Record, US, begin, begin_under, machine, task, workload};
@@ -117,7 +117,7 @@ fn slices() {
     assert!((196 * MS..=204 * MS).contains(&slice(second)), "{second}");
 }
 
-/// `sched_yield` goes behind the equals, not behind lower ones.
+/// `sched_yield` puts a task behind those of its priority, not behind lower ones.
 #[test]
 fn yield_goes_to_the_end_of_the_list() {
     let runs = runs(
@@ -134,7 +134,7 @@ fn yield_goes_to_the_end_of_the_list() {
     assert_eq!(runs[2], [(6 * MS, 0)]);
 }
 
-/// It wakes where it ran, though a fair task runs there and another CPU idles.
+/// A task wakes on its previous CPU, even if a fair task runs there and another CPU is idle.
 #[test]
 fn idle_cpus_are_not_looked_for() {
     let runs = runs(
@@ -148,7 +148,7 @@ fn idle_cpus_are_not_looked_for() {
     assert_eq!(runs[0], [(0, 0), (10 * MS, 0)]);
 }
 
-/// Where it would have to wait it goes to the lowest CPU.
+/// If it would have to wait there, it goes to the CPU of the lowest priority.
 #[test]
 fn it_wakes_elsewhere_rather_than_wait() {
     let waits = [
@@ -156,7 +156,7 @@ fn it_wakes_elsewhere_rather_than_wait() {
         fifo(8, 2 * MS, &[run(50)]).on(&[0]),
     ];
     assert_eq!(runs(2, &waits, 40 * MS)[0], [(0, 0), (10 * MS, 1)]);
-    // Of lower priority, the one in the way moves instead: it is pushed.
+    // A current task of lower priority moves instead: it is pushed.
     let pushes = [
         fifo(9, 0, &[run(1), sleep(9), run(1)]),
         fifo(8, 2 * MS, &[run(50)]),
@@ -166,8 +166,8 @@ fn it_wakes_elsewhere_rather_than_wait() {
     assert_eq!(moved[1], [(2 * MS, 0), (10 * MS, 1)]);
 }
 
-/// A CPU that has no real-time task left gets one that waits elsewhere, whether
-/// it takes it or has it pushed.
+/// A CPU that has no real-time task left gets one that waits elsewhere, by a direct pull or by
+/// a push.
 #[test]
 fn who_waits_is_pulled() {
     for base in [
@@ -191,7 +191,7 @@ fn who_waits_is_pulled() {
     }
 }
 
-/// As many run as there are CPUs, and those of the highest priorities.
+/// The tasks of the highest priorities run, one on each CPU.
 #[test]
 fn the_highest_priorities_run() {
     for base in [
@@ -224,9 +224,9 @@ fn hog_and_fair(base: &str, cpus: usize) -> (u64, u64) {
     })
 }
 
-/// A hog runs for 950 ms of each second, to the tick. Up to 5.9 it borrows what
-/// others leave: with another CPU it is never stopped. From 6.12 on
-/// it is the fair server that leaves the other task as much.
+/// A hog runs for 950 ms of each second, to the tick. Up to 5.9 it borrows the runtime that other
+/// CPUs leave: with another CPU it is never stopped. From 6.12 on the fair server leaves the other
+/// task the same time.
 #[test]
 fn throttling() {
     for (base, cpus, share) in [
@@ -249,8 +249,8 @@ fn throttling() {
     }
 }
 
-/// Half of a CPU's time taken by a real-time task: its utilization grows towards
-/// that, and the fair class is left the rest.
+/// A real-time task takes half of a CPU's time: its utilization grows towards a half, and the
+/// fair class gets the rest.
 #[test]
 fn capacity_left_for_fair_tasks() {
     let mut ops = vec![];
@@ -324,7 +324,7 @@ fn priorities_as_the_kernel_counts_them() {
     });
 }
 
-/// A pinned equal that wakes goes before one that can run elsewhere.
+/// A pinned task that wakes precedes one of the same priority that can run elsewhere.
 #[test]
 fn a_movable_task_makes_way_for_a_pinned_equal() {
     let runs = runs(
@@ -337,8 +337,8 @@ fn a_movable_task_makes_way_for_a_pinned_equal() {
     assert!(runs[0][1].0 - 5 * MS < 10 * US);
 }
 
-/// Without a clamp of its own a real-time task asks for the biggest CPUs, where
-/// CPUs differ and the kernel looks (from 5.6 on); with one, for what it says.
+/// Without a clamp of its own a real-time task asks for the biggest CPUs, if CPUs differ and the
+/// kernel tests capacity (from 5.6 on); with one, for the capacity of its clamp.
 #[test]
 fn tasks_fit_cpus() {
     let mut machine = machine(2, 2);

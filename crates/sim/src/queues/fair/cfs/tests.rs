@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! CFS on one CPU: with this queue, at this event, this task runs, because.
+//! Tests of CFS on one CPU: given a queue and an event, which task runs.
 //!
 //! On one CPU the kernel's defaults are unscaled: a latency period of 6 ms, at
 //! least 0.75 ms a slice, 1 ms of wakeup granularity, and "many" is 8 tasks.
@@ -25,7 +25,7 @@ fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
     begin(&machine(1, 1), &workload(tasks), test);
 }
 
-/// `task` wakes on CPU 0 with this virtual time; nobody looks at the queue yet.
+/// `task` wakes on CPU 0 with this virtual time; no task is picked yet.
 fn put(sim: &mut Sim, task: u32, vruntime: u64) {
     let world = sim.world();
     world.cpus[0].timers.remove(&mut world.nodes, task);
@@ -35,7 +35,7 @@ fn put(sim: &mut Sim, task: u32, vruntime: u64) {
     sim.enqueue_woken(0, task, false);
 }
 
-/// CPU 0 takes the first of its queue.
+/// CPU 0 picks and runs a task of its queue.
 fn go(sim: &mut Sim) {
     sim.cpus[0].ipi_at = sim.now;
     sim.arm(0);
@@ -68,7 +68,7 @@ fn queue(sim: &mut Sim, vruntimes: &[f64]) {
 }
 
 /// check_preempt_tick(): a slice is the task's share of 6 ms, or of 0.75 ms a
-/// task if there are more than eight; before 0.75 ms nobody is preempted.
+/// task if there are more than eight; no task is preempted before 0.75 ms.
 #[test]
 fn the_tick_ends_slices() {
     for (others, ran_us, ahead_us, preempts, because) in [

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The order of tasks here against that of the live scheduler (`crates/live/src/bpf/fair.h`): the
-//! same random lives of tasks on one CPU, and at each choice the same task.
+//! Test of the order of tasks against that of the live scheduler (`crates/live/src/bpf/fair.h`):
+//! with the same random lives of tasks on one CPU, both choose the same task.
 //!
-//! Where the two choose otherwise, it is for one of the reasons of [`Reason`], which are also in
-//! docs/reference/live.md. Each choice is judged by itself: the live side goes on with the task that was
-//! chosen here.
+//! If the two choose differently, it is for one of the reasons of [`Reason`], which are also in
+//! docs/reference/live.md. Each choice is judged by itself: the live side goes on with the task
+//! that was chosen here.
 
 use super::tests::{SLICE, go, hogs, on_one_cpu, put};
 use super::*;
@@ -22,29 +22,29 @@ const STEPS: usize = 400;
 /// Why the live side may choose another task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
-    /// Its queue is ordered by deadlines alone: a task that has had more than its share is not
-    /// passed over if its deadline is the earliest, as `__pick_eevdf` does.
+    /// Its queue is ordered by deadlines alone: it picks a task with the earliest deadline even if
+    /// that has had more than its share. `__pick_eevdf` passes such a task over.
     NotPassedOver,
-    /// A task that sleeps in debt leaves at once, instead of staying queued until the debt is paid
-    /// (`DELAY_DEQUEUE`): since then the two virtual times differ.
+    /// A task that sleeps in debt is dequeued at once, instead of staying queued until the debt is
+    /// paid (`DELAY_DEQUEUE`): from then on the two virtual times differ.
     LeftInDebt,
 }
 
-/// One life of all tasks: what happened, as `crates/live/tests/order.c` reads it, and what was
-/// chosen here at each question.
+/// One life of all tasks: the events, in the form that `crates/live/tests/order.c` reads, and the
+/// choice here at each question.
 struct Lives {
     events: String,
     asked: Vec<Asked>,
 }
 
-/// What is asked.
+/// The kind of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
     /// Is the turn of the running task over?
     Turn,
     /// Does this task, which woke, take the CPU from the running one?
     Wakes { task: u32 },
-    /// Who runs next?
+    /// Which task runs next?
     Pick,
 }
 
@@ -56,7 +56,7 @@ struct Asked {
     /// Before the choice.
     curr: u32,
     stands: Vec<Stand>,
-    /// Somebody has left in debt.
+    /// A task has left in debt.
     debts: bool,
 }
 
@@ -68,7 +68,7 @@ struct Stand {
     ahead: i64,
 }
 
-/// What may happen.
+/// The events that may happen.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     /// Tasks of different weights.
@@ -93,7 +93,7 @@ fn stands(sim: &mut Sim) -> Vec<Stand> {
         .collect()
 }
 
-/// Somebody but the running task wants to run.
+/// Is a task besides the running one runnable?
 fn others(sim: &Sim) -> bool {
     let view = &sim.core.cpus[0];
     view.h_nr_running - u32::from(view.h_nr_delayed) > 1
@@ -139,7 +139,7 @@ fn live(seed: u64, wanted: Wanted) -> Lives {
             let alone = sim.nr_queued(0) == 1;
             life.asked.push(Asked {
                 question: Question::Turn,
-                // One that is alone is not asked to give way.
+                // A task that is alone does not have to give way.
                 answer: if alone { -1 } else { over.into() },
                 curr,
                 stands: vec![],
@@ -217,7 +217,7 @@ fn live(seed: u64, wanted: Wanted) -> Lives {
     life
 }
 
-/// The CPU chooses who runs next.
+/// The CPU chooses the task to run next.
 fn ask(sim: &mut Sim, life: &mut Lives, debts: bool) {
     let (stands, curr) = (stands(sim), sim.cpus[0].curr);
     sim.schedule(0);
@@ -236,7 +236,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What the live side says to these events.
+/// The answers of the live side to these events.
 fn answers(program: &Path, events: &str) -> Vec<(i64, bool)> {
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
@@ -260,7 +260,7 @@ fn answers(program: &Path, events: &str) -> Vec<(i64, bool)> {
         .collect()
 }
 
-/// Why the live side may say `said`; `due`: of a task that it picks, whether that is owed time.
+/// The reason why the live side may answer `said`; `due`: is the task that it picks owed time?
 fn reason(asked: &Asked, said: i64, due: bool) -> Option<Reason> {
     if asked.debts {
         return Some(Reason::LeftInDebt);
@@ -270,7 +270,7 @@ fn reason(asked: &Asked, said: i64, due: bool) -> Option<Reason> {
     let passed_over = match asked.question {
         Question::Turn => false,
         Question::Wakes { task } => {
-            // It looks at the first of the queue, not behind it.
+            // It tests the first of the queue only.
             let woken = of(task.into())?;
             let waits = |stand: &&Stand| stand.task != task && stand.task != asked.curr;
             let waiting = asked.stands.iter().filter(waits);
@@ -333,8 +333,8 @@ fn differences(wanted: Wanted) -> (BTreeMap<Reason, u32>, u32) {
     (found, choices)
 }
 
-/// Of tasks of one weight that do not sleep in debt all choices are the same but for one in
-/// five hundred, where the live side passes nobody over.
+/// With tasks of one weight that do not sleep in debt all choices are the same except one in
+/// five hundred, where the live side does not pass a task over.
 #[test]
 fn equal_tasks_run_in_the_same_order() {
     let (found, choices) = differences(Wanted {
@@ -349,7 +349,7 @@ fn equal_tasks_run_in_the_same_order() {
     );
 }
 
-/// Of others all choices but those that have a reason; and each reason occurs, or it would be none.
+/// With other tasks all choices are the same except those that have a reason. Each reason occurs.
 #[test]
 fn other_tasks_do_but_for_known_reasons() {
     for (debts, occurs, of) in [

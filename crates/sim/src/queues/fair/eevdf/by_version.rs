@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What EEVDF was before 7.2: the same queue at the same event, one kernel after the other.
+//! Tests of EEVDF before 7.2: the same queue at the same event, in one kernel after the other.
 
 use super::tests::{hogs, put, queue};
 use super::*;
@@ -84,8 +84,8 @@ fn a_child_has_half_a_slice_from_6_12_on_and_waits_from_6_19_on() {
     }
 }
 
-/// set_next_entity(), protect_slice(): up to 6.16 protection is for the deadline at the switch,
-/// whoever waits, and another deadline ends it.
+/// set_next_entity(), protect_slice(): up to 6.16 protection lasts until the deadline at the
+/// switch, whichever tasks wait, and a new deadline ends it.
 #[test]
 fn protection_is_for_one_deadline_up_to_6_16() {
     let mut tasks = hogs(2);
@@ -212,7 +212,8 @@ fn what_ends_protection_at_a_wakeup() {
     }
 }
 
-/// check_preempt_wakeup_fair() of 6.12 asks who is next, but a sleeper that it meets stays.
+/// check_preempt_wakeup_fair() of 6.12 picks the next task, but a sleeper that it picks stays
+/// queued.
 #[test]
 fn a_wakeup_of_6_12_finishes_no_sleeper() {
     for (base, stays, preempts) in [("linux-6.12", true, false), ("linux-7.2", false, true)] {
@@ -221,7 +222,7 @@ fn a_wakeup_of_6_12_finishes_no_sleeper() {
             sim.sleep_current(0);
             sim.schedule(0);
             assert!(sim.is_delayed(0), "{base}");
-            // The others have gone on: the sleeper, of the earliest deadline, is due.
+            // The others have gone on: the sleeper has the earliest deadline and is eligible.
             let e = sim.entity_mut(1);
             (e.vruntime, e.deadline) = (2 * MS, 2700 * US);
             e.protected_until = e.vruntime;
@@ -233,7 +234,7 @@ fn a_wakeup_of_6_12_finishes_no_sleeper() {
     }
 }
 
-/// update_curr(): what makes the current task give way before its deadline.
+/// update_curr(): reasons for the current task to give way before its deadline.
 #[test]
 fn who_gives_way_without_a_wakeup() {
     for (base, stands, protected, gives_way, because) in [
@@ -282,7 +283,7 @@ fn a_yield_moves_the_deadline_or_the_task() {
     }
 }
 
-/// dequeue_entity(): before 6.12 who sleeps leaves, whatever it owes.
+/// dequeue_entity(): before 6.12 a task that sleeps is dequeued, whatever its lag.
 #[test]
 fn a_sleeper_leaves_at_once_before_6_12() {
     for (base, delayed) in [
@@ -301,7 +302,7 @@ fn a_sleeper_leaves_at_once_before_6_12() {
     }
 }
 
-/// requeue_delayed_entity(): up to 7.0 only what a sleeper gained is taken away.
+/// requeue_delayed_entity(): up to 7.0 a sleeper only loses a positive lag.
 #[test]
 fn a_sleeper_woken_with_credit_starts_at_the_mean() {
     for (base, own, other, vruntime, because) in [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What kernels differ in, from 6.18 on: with this queue, under this base, this happens, because.
+//! Tests of differences between kernels from 6.18 on: given a queue, the result under each base.
 
 use super::tests::{SLICE, go, hogs, put, queue};
 use super::*;
@@ -44,7 +44,7 @@ fn how_long_a_lag_may_be() {
 /// requeue_delayed_entity(), update_entity_lag().
 #[test]
 fn what_a_sleeper_makes_of_its_time_on_the_queue() {
-    // us: its lag when it fell asleep, its lag by its place now; what counts, and whether it moves.
+    // us: lag when it fell asleep, lag by its place now; resulting lag, and whether it moves.
     for (base, then, now, counts, moves, because) in [
         ("linux-6.18", -300, -500, -500, false, "its debt has grown"),
         ("linux-7.0", -300, -500, -500, false, "its debt has grown"),
@@ -65,7 +65,7 @@ fn what_a_sleeper_makes_of_its_time_on_the_queue() {
     }
 }
 
-/// Has the current task been told to give way, and up to when is it protected, us?
+/// Does the current task have to give way, and until when is it protected, us?
 fn outcome(sim: &Sim) -> (bool, u64) {
     (
         sim.cpus[0].resched_lazy || sim.cpus[0].need_resched,
@@ -91,8 +91,8 @@ fn who_is_new_waits_from_6_19_on() {
     }
 }
 
-/// update_protect_slice(): the current task stands at 5 ms with a slice of 10 ms, and is protected
-/// up to 50 ms. The mean lies at 4 ms, where the wakee comes to; somebody of an earlier deadline waits.
+/// update_protect_slice(): the current task is at 5 ms with a slice of 10 ms, and is protected up
+/// to 50 ms. The mean is at 4 ms, and so is the wakee; a task with an earlier deadline waits.
 #[test]
 fn a_wakeup_that_does_not_preempt_shortens_protection() {
     use Policy::{Batch, Normal};
@@ -119,8 +119,8 @@ fn a_wakeup_that_does_not_preempt_shortens_protection() {
     }
 }
 
-/// wakeup_preempt_fair(), set_short_buddy(): a wakee of a slice of 0.2 ms, due, while somebody waits with
-/// an earlier deadline.
+/// wakeup_preempt_fair(), set_short_buddy(): an eligible wakee with a slice of 0.2 ms, while a task
+/// with an earlier deadline waits.
 #[test]
 fn a_short_slice_that_is_due_is_next_in_7_3() {
     for (base, preempts, until, next, because) in [
@@ -161,7 +161,8 @@ fn a_pending_reschedule_does_not_end_the_test_in_7_3() {
     }
 }
 
-/// set_protect_slice(): its slice is 5 ms, somebody 0.3 ms ahead of it waits with the usual one.
+/// set_protect_slice(): the task's slice is 5 ms; a task 0.3 ms ahead of it waits with the usual
+/// slice.
 #[test]
 fn protection_beside_a_shorter_slice() {
     for (base, until, because) in [
@@ -200,10 +201,11 @@ fn another_weight_protects_anew_up_to_6_18() {
     }
 }
 
-/// pick_next_entity(), __pick_eevdf(), pick_eevdf(): is a group whose turn is not over held against a wakee?
+/// pick_next_entity(), __pick_eevdf(), pick_eevdf(): does a group whose turn is not over precede a
+/// wakee?
 #[test]
 fn when_a_buddy_goes_first() {
-    // The wakee is what would run, but for the buddy: is it, with protection heeded and without?
+    // Without the buddy the wakee would run: does it, with protection heeded and without?
     for (base, expected) in [
         ("linux-6.18", [true, true]),
         ("linux-7.0", [false, false]),
@@ -241,7 +243,8 @@ fn when_a_buddy_goes_first() {
     }
 }
 
-/// __pick_eevdf(), pick_next_entity(): a sleeper that is first stands in a wakee's way in 6.18.15.
+/// __pick_eevdf(), pick_next_entity(): in 6.18.15 a sleeper that is picked first keeps a wakee from
+/// preempting.
 #[test]
 fn sleepers_leave_when_a_wakee_is_compared() {
     for (base, preempts) in [

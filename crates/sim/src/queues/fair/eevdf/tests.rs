@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! EEVDF on one CPU: with this queue, at this event, this task runs, because.
+//! Tests of EEVDF on one CPU: given a queue and an event, which task runs.
 //!
 //! On one CPU the base slice is unscaled: 0.7 ms. Ticks come every 4 ms.
 
@@ -29,7 +29,7 @@ pub(super) fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
     begin_on(BASE, &machine(1, 1), &workload(tasks), test);
 }
 
-/// `task` wakes on CPU 0 with this lag; nobody looks at the queue yet.
+/// `task` wakes on CPU 0 with this lag; no task is picked yet.
 pub(in crate::queues::fair) fn put(sim: &mut Sim, task: u32, lag: i64) {
     let world = sim.world();
     world.cpus[0].timers.remove(&mut world.nodes, task);
@@ -38,14 +38,14 @@ pub(in crate::queues::fair) fn put(sim: &mut Sim, task: u32, lag: i64) {
     sim.enqueue_woken(0, task, false);
 }
 
-/// CPU 0 takes the first of its queue.
+/// CPU 0 picks and runs a task of its queue.
 pub(in crate::queues::fair) fn go(sim: &mut Sim) {
     sim.cpus[0].ipi_at = sim.now;
     sim.arm(0);
     sim.until(sim.now);
 }
 
-/// Tasks 0, 1 … on the queue of CPU 0, the first of them running. Each stands at
+/// Puts tasks 0, 1 … on the queue of CPU 0 and runs the first. Each has this
 /// `(vruntime, deadline)` in us; the current one is not protected.
 pub(super) fn queue(sim: &mut Sim, stands: &[(u64, u64)]) {
     put(sim, 0, 0);
@@ -137,7 +137,7 @@ fn the_earliest_deadline_of_those_that_are_due() {
     }
 }
 
-/// protect_slice(): who runs goes on up to its mark, as long as it is due.
+/// protect_slice(): the current task goes on up to the end of its protection, while it is eligible.
 #[test]
 fn who_runs_is_left_alone_while_it_is_due() {
     for (stands, protected_us, pick, because) in [
@@ -155,7 +155,7 @@ fn who_runs_is_left_alone_while_it_is_due() {
     }
 }
 
-/// set_protect_slice(): for its own slice, or the shortest that waits.
+/// set_protect_slice(): protection lasts for the task's own slice, or the shortest queued one.
 #[test]
 fn protection_lasts_for_the_shortest_slice() {
     for (own, other, until, because) in [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Groups of 7.3: what their tasks weigh, when, and what groups no longer do.
+//! Tests of groups of 7.3: the weights of their tasks, when these change, and functions that
+//! groups no longer have.
 
 use crate::dispatch::Sim;
 use crate::face::api::Cgroup;
@@ -51,8 +52,8 @@ fn a_task_weighs_what_its_group_leaves_it() {
     }
 }
 
-/// enqueue_task_fair(), set_next_task_fair(), task_tick_fair(): only who joins, who is switched to and who
-/// has a tick takes on another weight.
+/// enqueue_task_fair(), set_next_task_fair(), task_tick_fair(): the weight of a task changes only
+/// when it joins, when it is switched to and at its ticks.
 #[test]
 fn a_queued_task_keeps_its_weight_until_its_turn() {
     on_one_cpu("linux-7.3", 100, 0, |sim| {
@@ -62,7 +63,7 @@ fn a_queued_task_keeps_its_weight_until_its_turn() {
         put(sim, 1, 0);
         let weights = |sim: &Sim| [0, 1].map(|task| sim.exact_weight(task));
         assert_eq!(weights(sim), [ONE, ONE / 2], "it was alone as it joined");
-        // The first of the group's to be switched to.
+        // The first of the group's tasks that is switched to.
         while sim.cpus[0].curr != 0 {
             let next = sim.now + MS / 10;
             sim.until(next);
@@ -97,8 +98,9 @@ fn what_is_left_of_a_turn_stays_the_same_time() {
     });
 }
 
-/// calc_concur_shares(): tasks of the group on four CPUs, each beside one without a group. A queue whose tasks
-/// always want to run tells of a little less than their number (`runnable_avg`), which is cut.
+/// calc_concur_shares(): tasks of the group on four CPUs, each beside one without a group. A queue
+/// whose tasks are always runnable reports a little less than their number (`runnable_avg`), and
+/// that is rounded down.
 #[test]
 fn a_group_weighs_for_each_of_its_tasks() {
     let hog = |group: &str, cpu| of(&task(0, &[Op::Run { ns: u64::MAX }]), group).on(&[cpu]);
@@ -140,7 +142,7 @@ fn a_group_weighs_for_each_of_its_tasks() {
     }
 }
 
-/// wakeup_preempt_fair(): tasks themselves are compared, not their groups' `cpu.idle`.
+/// wakeup_preempt_fair() compares the tasks themselves, not the `cpu.idle` of their groups.
 #[test]
 fn a_task_of_an_idle_group_is_no_sched_idle_task() {
     for (base, preempts) in [("linux-7.2", true), ("linux-7.3", false)] {
@@ -162,8 +164,8 @@ fn a_task_of_an_idle_group_is_no_sched_idle_task() {
     }
 }
 
-/// __dequeue_task(): a task may wait for its debt to be paid, its group does not, and who slept leaves its
-/// turn to nobody.
+/// __dequeue_task(): a task may stay queued until its debt is paid; its group does not, and the
+/// turn of a task that sleeps goes to no other task.
 #[test]
 fn groups_are_neither_delayed_nor_buddies() {
     let ops = [

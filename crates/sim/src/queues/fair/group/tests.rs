@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of task groups: shares of CPUs, signals, turns, and tasks that move.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -27,14 +28,14 @@ fn group(name: &str, weight: u32) -> Cgroup {
     }
 }
 
-/// Never sleeps; in `group`, if that is not the root.
+/// A task that never sleeps; in `group`, if that is not the root.
 fn hog(group: &str) -> Given {
     let mut given = task(0, &[Op::Run { ns: 3_600_000 * MS }]);
     given.attributes.group = Some(group.to_owned());
     given
 }
 
-/// Percent of `cpus` CPUs that the tasks of each group have had of a second behind the first.
+/// Percent of `cpus` CPUs that the tasks of each group had in the second after the first.
 fn shares(base: &str, cpus: usize, groups: &[Cgroup], tasks: &[Given]) -> Vec<f64> {
     let given = workload(tasks);
     let limits = (groups, &[][..]);
@@ -84,7 +85,7 @@ fn near(found: &[f64], expected: &[f64], percent: f64) -> bool {
     (found.iter().zip(expected)).all(|(found, expected)| (found - expected).abs() < percent)
 }
 
-/// Its nice value makes a task more among those of its group, not its group among groups.
+/// A nice value changes a task's share of its group, not the group's share.
 #[test]
 fn a_nice_value_counts_within_the_group() {
     let groups = [group("/a", 100), group("/b", 100)];
@@ -123,7 +124,7 @@ fn an_idle_group_gets_what_is_left() {
     }
 }
 
-/// Each CPU has tasks of both groups: each spreads its weight evenly over the CPUs.
+/// Each CPU has tasks of both groups: each group divides its weight evenly among the CPUs.
 #[test]
 fn groups_share_many_cpus_by_their_weights() {
     let groups = [group("/a", 100), group("/b", 300)];
@@ -144,12 +145,12 @@ fn a_groups_weight_lies_where_its_load_is() {
         let mut tasks: Vec<Given> = (0..4).map(|cpu| hog("/a").on(&[cpu])).collect();
         tasks.extend((0..4).map(|_| hog("/b").on(&[0])));
         let found = shares(base, 4, &groups, &tasks);
-        // Of CPU 0 a fifth for /a, four fifths for /b.
+        // CPU 0: a fifth for /a, four fifths for /b.
         assert!(near(&found, &[80.0, 20.0], 1.0), "{base}: {found:?} %");
     }
 }
 
-/// The queue of a CPU is used by all its tasks, whatever group they are in.
+/// The utilization of a CPU's queue contains all its tasks, in any group.
 #[test]
 fn utilization_of_a_cpu_contains_that_of_groups() {
     for base in BASES {
@@ -167,7 +168,7 @@ fn utilization_of_a_cpu_contains_that_of_groups() {
             );
             // 1024 for the first, thrice that for the second.
             assert!(grouped.load_avg.abs_diff(4096) < 100, "{base}: {grouped:?}");
-            // What balancing sees of a task is its group's share.
+            // Balancing sees a task's part of its group's load.
             let [a, b] = [0, 1].map(|task| sim.task_h_load(task));
             assert!(
                 a.abs_diff(1024) < 30 && b.abs_diff(3072) < 60,
@@ -177,8 +178,8 @@ fn utilization_of_a_cpu_contains_that_of_groups() {
     }
 }
 
-/// A task that moves takes its signals from the CPU's own queue at once, though it
-/// hangs below its group's (`propagate_entity_load_avg`).
+/// The signals of a task that moves leave the CPU's own queue at once, although the task is in its
+/// group's queue (`propagate_entity_load_avg`).
 #[test]
 fn what_leaves_a_groups_queue_leaves_the_cpus() {
     use alight_workload::program::Attributes;
@@ -232,11 +233,11 @@ fn a_switch_within_a_group_is_none_between_groups() {
                 at += MS / 10;
                 sim.until(at);
             }
-            // It is charged what it has had of its turn.
+            // The group is charged the part of its turn that it has had.
             sim.until(at + MS / 10);
             sim.clock(0);
             sim.update_curr(0);
-            // Entities come behind the three tasks.
+            // The entities of groups come after the three tasks.
             let (curr, entity) = (sim.cpus[0].curr, 3);
             let begun = sim.tasks[entity].slice_start;
             assert!(sim.tasks[entity].sum_exec > begun, "{base}: it runs");
@@ -253,8 +254,8 @@ fn a_switch_within_a_group_is_none_between_groups() {
     }
 }
 
-/// A weight of 100 is 1024, 0.5 % more or less is rounded; what is too little or
-/// too much is what the kernel makes of it (`cpu_weight_write_u64`).
+/// A weight of 100 is 1024; 0.5 % more or less is rounded. Weights that are too small or too large
+/// are handled as in the kernel (`cpu_weight_write_u64`).
 #[test]
 fn weights_become_shares() {
     for (weight, shares) in [
@@ -272,8 +273,8 @@ fn weights_become_shares() {
     }
 }
 
-/// Runs and sleeps for times of its own for ever, under some nice value, and goes
-/// over to another group and back.
+/// A task that runs and sleeps for its own times for ever, under some nice value, and moves to
+/// another group and back.
 fn worker(nr: u64, attributes: u32) -> Given {
     let us = |ns: u64| ns * 1000;
     let ops = [
@@ -340,8 +341,8 @@ fn whatever_tasks_do_the_books_are_right() {
     }
 }
 
-/// pick_next_entity(): the group of a task that slept within its turn goes on, if it is due, where
-/// PICK_BUDDY is asked and not NEXT_BUDDY; a wakeup asks for it too from 6.19 on.
+/// pick_next_entity(): the group of a task that slept within its turn goes on, if it is eligible,
+/// in kernels that test PICK_BUDDY and not NEXT_BUDDY; from 6.19 on a wakeup tests it too.
 #[test]
 fn a_groups_leftover_turn_is_heeded_by_later_kernels() {
     let groups = [group("/a", 100), group("/b", 100)];
@@ -374,8 +375,8 @@ fn a_groups_leftover_turn_is_heeded_by_later_kernels() {
     }
 }
 
-/// update_cfs_group() of 6.6 takes weight from the part of a group that has become empty; 6.12
-/// does not. reweight_entity(): up to 6.16 another weight ends protection.
+/// update_cfs_group() of 6.6 reduces the weight of a group's entity that has become empty; 6.12
+/// does not. reweight_entity(): up to 6.16 a change of weight ends protection.
 #[test]
 fn the_weight_of_an_empty_part_and_the_protection_of_one_that_runs() {
     let groups = [group("/a", 100)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The timer that ends turns, on one CPU of Linux 7.2: slices of 0.7 ms, ticks every 4 ms.
+//! Tests of HRTICK on one CPU of Linux 7.2: slices of 0.7 ms, ticks every 4 ms.
 
 use super::ENTRY;
 use crate::base::queue::NEVER;
@@ -24,7 +24,7 @@ fn on(base: &str, hrtick: bool, tasks: &[Given], test: impl FnOnce(&mut Sim)) ->
     record
 }
 
-/// When somebody was switched to, us.
+/// The times of all switches, us.
 fn switches(record: &Record) -> Vec<u64> {
     record.switches.iter().map(|(at, ..)| at / US).collect()
 }
@@ -65,9 +65,9 @@ fn the_switch_is_not_part_of_the_turn() {
     assert!(whole.count() >= 20, "{at:?}");
 }
 
-/// Three hogs of nice 0, 5 and -5 in Linux 7.2.13: whatever the weight makes of the time left,
-/// the deadline has passed when the timer comes. The lightest is not picked twice, so that all
-/// its turns end then, none at a tick.
+/// Three hogs of nice 0, 5 and -5 in Linux 7.2.13: with any weight the deadline has passed when the
+/// timer expires. The lightest is not picked twice in a row: all its turns end by the timer, none
+/// at a tick.
 #[test]
 fn the_timer_does_not_come_before_the_deadline() {
     let hogs = [hog(0), hog(0).nice(5), hog(0).nice(-5)];
@@ -97,7 +97,7 @@ fn without_it_ticks_end_turns() {
     }
 }
 
-/// h_nr_queued <= 1: nobody waits, nothing is set; hrtick_update() when somebody joins.
+/// h_nr_queued <= 1: no task waits, and no timer is set; hrtick_update() sets it when a task joins.
 #[test]
 fn the_timer_is_set_when_somebody_waits() {
     on("linux-7.2", true, &[hog(0), hog(2 * MS)], |sim| {
@@ -113,7 +113,7 @@ fn the_timer_is_set_when_somebody_waits() {
     });
 }
 
-/// hrtick_schedule_exit() with an idle queue takes it back.
+/// hrtick_schedule_exit() with an idle queue cancels the timer.
 #[test]
 fn an_idle_cpu_has_no_timer() {
     let short = || task(0, &[Op::Run { ns: 100 * US }]);
@@ -130,7 +130,7 @@ fn an_idle_cpu_has_no_timer() {
     );
 }
 
-/// max_t(s64, delay, 10000): a deadline that is all but there does not make a storm of timers.
+/// max_t(s64, delay, 10000): a deadline that is almost reached causes no storm of timers.
 #[test]
 fn no_turn_is_shorter_than_10_us() {
     on("linux-7.2", true, &[hog(0), hog(0)], |sim| {
@@ -143,7 +143,7 @@ fn no_turn_is_shorter_than_10_us() {
             sim.hrtick_start(0);
             let at = sim.cpus[0].hrtick_at - sim.now;
             assert_eq!(at, left.max(10 * US) + ENTRY, "{left} ns left");
-            // A move by no more than 5 us is none (hrtick_needs_rearm).
+            // The timer is not moved by 5 us or less (hrtick_needs_rearm).
             sim.stand_before_deadline(0, left.max(10 * US) + 5 * US);
             sim.hrtick_start(0);
             assert_eq!(sim.cpus[0].hrtick_at - sim.now, at, "{left} ns left");

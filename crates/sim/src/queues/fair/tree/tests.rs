@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of EEVDF's queue against a sorted list.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Who preempts, who is a buddy for it, and who is picked then.
+//! Tests of wakeup preemption: which task preempts, which become buddies, and which is picked.
 
 use super::*;
 
@@ -81,9 +81,9 @@ fn a_wakee_far_enough_behind_preempts() {
     }
 }
 
-/// check_preempt_wakeup(): who preempts is next, so that it gets the CPU though
-/// others stand further left; who is preempted among eight or more is last, so
-/// that it gets it back. SCHED_IDLE tasks are nobody's buddies.
+/// check_preempt_wakeup(): the task that preempts becomes the next buddy, and gets the CPU even if
+/// others are further left. The task that is preempted, among eight or more, becomes the last
+/// buddy, and gets the CPU back. SCHED_IDLE tasks never become buddies.
 #[test]
 fn buddies_are_who_preempts_and_who_was_preempted() {
     for (others, policy, next, last, because) in [
@@ -246,7 +246,7 @@ fn picking_goes_by_virtual_time_then_by_buddies() {
     }
 }
 
-/// clear_buddies() at each pick: who runs is nobody's buddy, alone too.
+/// clear_buddies() at each pick: the task that runs is no buddy, even if it is alone.
 #[test]
 fn a_task_alone_does_not_stay_its_own_buddy() {
     on_one_cpu(&hogs(1), |sim| {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where tasks stand that come to a queue.
+//! Tests of placement: the virtual time of tasks that join a queue.
 
 use super::*;
 
 /// place_entity(), GENTLE_FAIR_SLEEPERS: a sleeper gets credit for half a latency
-/// period at most, and keeps what it has beyond the queue's time.
+/// period at most, and keeps a virtual time that is beyond the queue's.
 #[test]
 fn a_sleeper_is_placed_half_a_period_back_at_most() {
     for (slept_at, min_vruntime, placed, because) in [
@@ -27,9 +27,8 @@ fn a_sleeper_is_placed_half_a_period_back_at_most() {
     }
 }
 
-/// task_fork_fair(), place_entity() with START_DEBIT: a child begins one slice of
-/// its own behind the queue's time, as if it had just had its turn, and no
-/// earlier than its parent stands.
+/// task_fork_fair(), place_entity() with START_DEBIT: a child begins one slice of its own beyond
+/// the queue's time, as if it had just had its turn, and not before its parent's virtual time.
 #[test]
 fn a_child_begins_a_slice_late() {
     for (vruntimes, nice, expected, because) in [
@@ -73,8 +72,8 @@ fn a_child_begins_a_slice_late() {
     }
 }
 
-/// The debit is a slice of the queue that the parent is on, wherever the child
-/// goes: task_fork_fair() comes before select_task_rq().
+/// The debit is a slice in the parent's queue, whichever CPU the child goes to:
+/// task_fork_fair() comes before select_task_rq().
 #[test]
 fn the_debit_is_by_the_parents_queue() {
     let mut tasks = hogs(2);

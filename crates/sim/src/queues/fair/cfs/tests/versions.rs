@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where the kernels with CFS differ: one rule a test, all bases a table.
+//! Tests of differences between kernels with CFS: a test for each rule, a table of all bases.
 
 use super::{hogs, put, queue};
 use crate::base::timeline::NONE;
@@ -26,7 +26,7 @@ fn on_each(cpus: usize, tasks: &[Given], test: impl Fn(&str, &mut Sim)) {
     }
 }
 
-/// place_entity(): after 5.15 a SCHED_IDLE task gets less for its sleep.
+/// place_entity(): after 5.15 a SCHED_IDLE task gets less credit for its sleep.
 #[test]
 fn sleepers_of_sched_idle_get_less_credit() {
     for (policy, base, placed) in [
@@ -72,7 +72,7 @@ fn slices_have_a_floor() {
     }
 }
 
-/// check_preempt_tick(): 6.5 lets nobody run for longer than sched_latency.
+/// check_preempt_tick(): in 6.5 no task runs for longer than sched_latency.
 #[test]
 fn a_heavy_tasks_slice_ends_at_the_latency() {
     // 20 tasks make a period of 15 ms, nearly all of which is the heavy one's.
@@ -91,8 +91,8 @@ fn a_heavy_tasks_slice_ends_at_the_latency() {
     });
 }
 
-/// clear_buddies(): in set_next_entity() from 5.15 on, in pick_next_entity()
-/// before: who yields and is picked again all the same is skipped next time still.
+/// clear_buddies() is called in set_next_entity() from 5.15 on, in pick_next_entity()
+/// before: from 5.15 on, a task that yields and is picked again is still skipped the next time.
 #[test]
 fn a_task_that_is_picked_again_stays_a_buddy_from_5_15_on() {
     on_each(1, &hogs(2), |base, sim| {

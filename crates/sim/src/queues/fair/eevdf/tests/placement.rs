@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Where tasks stand that come to a queue, or change their weight on it.
+//! Tests of placement: the virtual time of tasks that join a queue, or change their weight on it.
 
 use super::*;
 
-/// place_entity(): at the lag from the mean that is left once it has joined.
+/// place_entity(): a task is placed so that it has its lag from the mean once it has joined.
 #[test]
 fn a_task_keeps_its_lag_through_a_sleep() {
     for (lag, others, nice, because) in [
@@ -85,8 +85,8 @@ fn a_child_waits_for_its_turn_which_comes_soon() {
     });
 }
 
-/// dequeue_entity() without sleep, PLACE_REL_DEADLINE: a task that moves takes its
-/// lag and the rest of its turn along.
+/// dequeue_entity() without sleep, PLACE_REL_DEADLINE: a task that moves keeps its
+/// lag and the rest of its turn.
 #[test]
 fn a_migrating_task_goes_on_with_its_turn() {
     begin_on(BASE, &machine(2, 2), &workload(&hogs(2)), |sim| {
@@ -103,8 +103,8 @@ fn a_migrating_task_goes_on_with_its_turn() {
     });
 }
 
-/// reweight_entity(): a task that changes its weight owes the queue, or is owed, as
-/// much as before, so that the mean stays; so does its part of the turn.
+/// reweight_entity(): a change of weight keeps the time that a task owes the queue, or is owed, and
+/// therefore the mean; it also keeps the used part of the turn.
 #[test]
 fn a_new_weight_leaves_the_mean_where_it_is() {
     on_one_cpu(&hogs(2), |sim| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Whether a wakee preempts the task that runs, and when.
+//! Tests of preemption at wakeups: whether the wakee preempts the running task, and when.
 
 use super::*;
 
@@ -99,7 +99,7 @@ fn a_wakee_preempts_if_it_is_what_is_picked() {
     }
 }
 
-/// wakeup_preempt_fair(), update_protect_slice(): who does not preempt at least
+/// wakeup_preempt_fair(), update_protect_slice(): a wakee that does not preempt
 /// shortens the current task's protection to one slice from now.
 #[test]
 fn a_wakee_that_waits_shortens_the_protection() {
@@ -116,8 +116,8 @@ fn a_wakee_that_waits_shortens_the_protection() {
     });
 }
 
-/// __resched_curr() with PREEMPT_LAZY: who computes is interrupted by nothing but
-/// its next tick; a wakeup on its own CPU is an interrupt.
+/// __resched_curr() with PREEMPT_LAZY: a task that computes is preempted only at
+/// its next tick, or by a wakeup on its own CPU, which is an interrupt.
 #[test]
 fn a_wakeup_elsewhere_preempts_at_the_next_tick() {
     // On CPU 1, which is task 0's, task 1 sleeps until 2.5 ms; task 2 wakes it there

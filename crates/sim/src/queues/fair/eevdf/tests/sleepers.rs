@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Sleepers that stay queued until their debt is paid.
+//! Tests of sleepers that stay queued until their debt is paid.
 
 use super::*;
 
@@ -33,8 +33,8 @@ fn a_sleeper_in_debt_stays_queued() {
     }
 }
 
-/// __pick_next_entity(): its debt is paid when it would be picked: then it leaves,
-/// with nothing gained (DELAY_ZERO).
+/// __pick_next_entity(): the debt of a sleeper is paid when it is picked: then it is dequeued, with
+/// no positive lag (DELAY_ZERO).
 #[test]
 fn a_sleeper_that_is_picked_leaves() {
     on_one_cpu(&hogs(2), |sim| {
@@ -54,7 +54,7 @@ fn a_sleeper_that_is_picked_leaves() {
     });
 }
 
-/// requeue_delayed_entity(): a sleeper woken in debt goes on where it stands; one
+/// requeue_delayed_entity(): a sleeper woken in debt keeps its place; one
 /// that the others have overtaken starts again at the mean.
 #[test]
 fn a_sleeper_woken_in_debt_was_never_away() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Small machines on which the base is known to answer otherwise: both answers, by
-//! which step, and what the two CPUs were.
+//! Tests of explanations on small machines where the base chooses another CPU: both answers, the
+//! steps that gave them, and the states of the two CPUs.
 
 use super::{Explainer, Wants};
 use crate::face::answers::{Answers, Decision, Distance, Tally, Watch};
@@ -12,7 +12,7 @@ use alight_workload::program::{Op, Policy};
 /// When the wakee is woken.
 const WOKEN_AT: u64 = 100 * MS;
 
-/// What is found of the wakeups and forks of `comm` from shortly before [`WOKEN_AT`] on.
+/// Explains the wakeups and forks of t0 from shortly before [`WOKEN_AT`] on.
 fn found(name: &str, machine: &Machine, tasks: &[Given], wants: Wants) -> (Vec<Decision>, Answers) {
     let scheduler = Scheduler::parse(name).expect("a scheduler");
     let watch = Watch {
@@ -75,7 +75,8 @@ fn bias_prev_stays_where_the_base_moves() {
     assert_eq!(found.latency_ns, Some(0), "a sleeper preempts the hog");
 }
 
-/// A scan meets a CPU that runs SCHED_IDLE only before one that is idle: 5.4 goes on, sched-idle takes it.
+/// A scan meets a CPU that runs SCHED_IDLE only before an idle one: 5.4 goes on, sched-idle takes
+/// the first.
 #[test]
 fn sched_idle_takes_what_the_base_keeps_in_reserve() {
     let [wakee, prev, waker] = the_previous_cpu_has_work(hog());
@@ -89,7 +90,7 @@ fn sched_idle_takes_what_the_base_keeps_in_reserve() {
     assert_eq!(base.answer.looked_near, chosen.answer.looked_near + 1);
 }
 
-/// Of several features it was because of those without which another CPU would have been chosen.
+/// Of several features, those are a reason without which another CPU would have been chosen.
 #[test]
 fn a_difference_is_because_of_the_features_that_make_it() {
     let [wakee, prev, waker] = the_previous_cpu_has_work(hog());
@@ -98,9 +99,9 @@ fn a_difference_is_because_of_the_features_that_make_it() {
     let table: [(&str, Option<u32>, &[&str]); 4] = [
         ("linux-5.4+bias-prev", None, &["bias-prev"]),
         ("linux-5.4+sched-idle", Some(2), &["sched-idle"]),
-        // The previous CPU answers before any scan, whatever that would take.
+        // The previous CPU is chosen before any scan.
         ("linux-5.4+sched-idle+bias-prev", None, &["bias-prev"]),
-        // Here an idle CPU only would do, and the scan goes on.
+        // Here only an idle CPU is accepted, and the scan goes on.
         (
             "linux-5.4+sched-idle+bias-prev:select",
             Some(2),
@@ -115,7 +116,7 @@ fn a_difference_is_because_of_the_features_that_make_it() {
     }
 }
 
-/// The same wakeup counted: one row, which says what was chosen, and what would have been.
+/// The same wakeup counted: one row with the chosen CPU and the one that the base would choose.
 #[test]
 fn a_wakeup_is_counted_on_both_sides() {
     let tasks = the_previous_cpu_has_work(hog());
@@ -144,7 +145,7 @@ fn a_wakeup_is_counted_on_both_sides() {
     assert_eq!(answers.total.all, row.all);
 }
 
-/// A CPU that has not left its idle state yet, though a task is on its way there, is not idle.
+/// A CPU that is still in its idle state while a task is on its way there is not idle.
 #[test]
 fn only_idle_cpus_have_an_exit_latency() {
     let (mut decisions, _) = found(
@@ -164,7 +165,7 @@ fn only_idle_cpus_have_an_exit_latency() {
     }
 }
 
-/// A base is its own base, and one that has merged a feature is not changed by its name.
+/// A base is its own base; naming a feature that a base has merged does not change it.
 #[test]
 fn without_a_feature_that_acts_there_is_no_difference() {
     let tasks = the_previous_cpu_has_work(hog());
@@ -181,8 +182,8 @@ fn without_a_feature_that_acts_there_is_no_difference() {
     }
 }
 
-/// With uclamp-sum, queues keep no clamps. The base asks for them: the largest of who is queued,
-/// which is what it has in a run of its own.
+/// With uclamp-sum, queues keep no clamps. The base reads them: it gets the largest of the queued
+/// tasks, as in a run of its own.
 #[test]
 fn the_base_sees_clamps_that_the_run_does_not_keep() {
     let mut hog = hog();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! From a wakeup to the wakee's first work: what each step costs, in order.
+//! Tests of wakeups, up to the wakee's first work: the cost of each step, in order.
 
 use crate::base::queue::NEVER;
 use crate::testbed::{
@@ -8,7 +8,7 @@ use crate::testbed::{
 use alight_machine::{Costs, Governor, Machine};
 use alight_workload::program::Op;
 
-/// Every cost on the way, told apart by its digits, ns.
+/// Every cost on the way, distinguished by its digits, ns.
 const COSTS: Costs = Costs {
     switch_ns: 1_000_000,
     wakeup_clock_ns: 0,
@@ -94,9 +94,9 @@ fn waking_an_idle_cpu_of_the_same_cache() {
     );
 }
 
-/// When the current task of CPU 1 gives way to one that is woken there from CPU 0 by work of
-/// 500 us and an interrupt that takes 2 ms, us after the waker's call. `steps`: what the one on
-/// CPU 1 does, 36 ms before that call on.
+/// The time at which the current task of CPU 1 gives way to one that CPU 0 wakes there, us after
+/// the waker's call. The wakeup takes work of 500 us and an interrupt of 2 ms. `steps`: the
+/// operations of the task on CPU 1, from 36 ms before the call on.
 fn gives_way_after(base: &str, steps: &[Op]) -> u64 {
     let mut machine = machine(2, 2);
     let costs = &mut machine.core_types[0].costs;
@@ -121,9 +121,10 @@ fn gives_way_after(base: &str, steps: &[Op]) -> u64 {
     (record.runs_of(1).last().expect("it ran").0 - called) / US
 }
 
-/// resched_curr(): the flag is set under the lock of the queue, behind the waker's work for that. Who
-/// returns from a system call before does not see it, who does afterwards gives way ahead of the
-/// interrupt; in user mode that is what it takes. There is none where preemption is lazy, but a tick.
+/// resched_curr() sets the flag under the lock of the queue, after the waker's work for that. A
+/// task that returns from a system call before does not see it; one that returns afterwards gives
+/// way before the interrupt. In user mode a task gives way at the interrupt. With lazy preemption
+/// there is no interrupt: it gives way at the tick.
 #[test]
 fn who_runs_elsewhere_sees_that_it_should_give_way_when_the_waker_has_come_to_that() {
     let calls = [Op::Run { ns: 30 * US }, Op::SemPost { semaphore: 1 }].repeat(2000);
@@ -139,8 +140,8 @@ fn who_runs_elsewhere_sees_that_it_should_give_way_when_the_waker_has_come_to_th
     }
 }
 
-/// ttwu_queue_remote(): to another cache the task goes by the wake list; the lock
-/// and the enqueue are the target's, behind its interrupt.
+/// ttwu_queue_remote(): the task goes to another cache by the wake list; the target
+/// takes the lock and enqueues it, after its interrupt.
 #[test]
 fn waking_an_idle_cpu_of_another_cache() {
     let c = &COSTS;
@@ -155,8 +156,8 @@ fn waking_an_idle_cpu_of_another_cache() {
     );
 }
 
-/// ttwu_queue_cond(): in later kernels an idle CPU takes its task itself, whatever the
-/// caches; one that is busy is queued on by the waker.
+/// ttwu_queue_cond(): in later kernels an idle CPU queues its task itself, in any cache; the waker
+/// queues a task for a busy CPU.
 #[test]
 fn waking_an_idle_cpu_by_its_list() {
     let c = &COSTS;
@@ -204,7 +205,7 @@ fn waking_an_idle_cpu_by_its_list() {
 fn waking_a_polling_cpu_needs_no_ipi() {
     let c = &COSTS;
     let mut machine = costly(machine(2, 2));
-    // A state of the hardware, entered by mwait, not a loop of the kernel's.
+    // A hardware state that is entered by mwait, not the kernel's polling loop.
     machine.core_types[0].idle_states[0].residency_ns = 1;
     let with_ipi = latency(&machine).0;
     machine.core_types[0].idle_states[0].polling = true;
@@ -232,7 +233,7 @@ fn costs_stretch_with_the_clock() {
     assert_eq!(works_slow, 2 * works);
 }
 
-/// A task that wakes on the waker's own CPU is queued behind it; nobody is interrupted.
+/// A task that wakes on the waker's own CPU is queued behind it; no CPU is interrupted.
 #[test]
 fn waking_on_this_cpu_needs_no_ipi() {
     let tasks = waker_and_wakee().map(|task| task.on(&[0]));
@@ -243,8 +244,8 @@ fn waking_on_this_cpu_needs_no_ipi() {
     });
 }
 
-/// The list is the target's; from the first entry on, selections see a CPU that
-/// is not idle any more (`ttwu_pending`), and one interrupt brings all.
+/// The wake list belongs to the target. From the first entry on, selections see a CPU that is no
+/// longer idle (`ttwu_pending`), and one interrupt queues all entries.
 #[test]
 fn a_wake_list_is_seen_at_once_and_interrupts_once() {
     let sleeper = task(0, &[Op::SemWait { semaphore: 0 }, Op::Run { ns: MS }]).on(&[1]);
@@ -310,7 +311,7 @@ fn run_delay_is_from_the_wakeup_to_the_switch() {
                 .filter(|m| m.name == "run_delay_mean_us")
                 .collect();
             let expected = latency(&costly(machine(2, 2))).0 as f64 / 1e3;
-            // The waker's own start, on an idle CPU that runs it once it is out, is the other.
+            // The other one is the start of the waker, on a CPU that first leaves idle.
             let own = delays[0].value * 2.0 - expected;
             assert!(own >= 0.0 && own < expected, "{own} us");
         },
@@ -336,9 +337,9 @@ fn nothing_is_left_behind() {
     );
 }
 
-/// A task that slept on a CPU which has been idle since takes its utilization along as it was
-/// when that queue was last updated; with 6.1 and later it decays for that time
-/// (`migrate_se_pelt_lag`, which 5.10 has not). The queue is told to give up what it has of it, in both.
+/// A task that slept on a CPU which has been idle since takes along the utilization that it had at
+/// the last update of that queue. With 6.1 and later it decays for the idle time
+/// (`migrate_se_pelt_lag`, which 5.10 does not have). In both, the queue removes its part of it.
 #[test]
 fn the_idle_time_of_a_sleeper_is_not_lost_when_it_moves() {
     let tasks = [task(0, &[Op::Run { ns: 30 * MS }, Op::Sleep { ns: 1000 * MS }]).on(&[0])];
@@ -372,7 +373,7 @@ fn the_idle_time_of_a_sleeper_is_not_lost_when_it_moves() {
                 util.abs_diff(expected) <= 8,
                 "{base}: {before} became {util}"
             );
-            // 7.2 looks at the queue once more after it went idle.
+            // 7.2 updates the queue once more after it went idle.
             let given_up = sim.core.cpus[0].removed_util;
             assert!(
                 given_up == before || decays && given_up > 2 * util,
@@ -411,8 +412,8 @@ fn a_new_task_ends_no_idle_phase_before_7_2() {
     }
 }
 
-/// Wakeups by the context of the waker: in a task, or in the hard interrupt of a timer that comes while a
-/// task or the idle task is current.
+/// Wakeups by the context of the waker: in a task, or in the hard interrupt of a timer that comes
+/// while a task or the idle task is current.
 #[test]
 fn wakeups_are_told_apart_by_the_wakers_context() {
     use alight_workload::program::Op;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Balancing on small machines: with these queues, these tasks move, because.
+//! Tests of balancing on small machines: given the queues, which tasks move.
 
 use crate::balance::{LoadBalance, NewidleBalance};
 mod by_version;
@@ -118,7 +118,7 @@ pub(super) fn advance(sim: &mut Sim, ns: u64) {
     sim.now = until;
 }
 
-/// Puts tasks on the queue of `cpu` and sends word; it has not begun to run them.
+/// Puts tasks on the queue of `cpu` and kicks it; it has not begun to run them.
 pub(super) fn put(sim: &mut Sim, cpu: usize, tasks: std::ops::Range<u32>) {
     let from = (cpu + 1) % sim.cpus.len();
     for task in tasks {
@@ -136,7 +136,7 @@ pub(super) fn running(sim: &Sim) -> Vec<u32> {
     sim.core.cpus.iter().map(|view| view.nr_running).collect()
 }
 
-/// Domain levels of `cpu` one by one: tasks pulled at each.
+/// Tasks pulled at each domain level of `cpu`.
 pub(super) fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u32 {
     let scope = Scope::new(cpu, level, idle, sim.jiffies());
     sim.load_balance(cpu, scope, &mut true)
@@ -229,7 +229,7 @@ fn a_newly_idle_cpu_takes_one_waiting_task_of_its_cache() {
     });
 }
 
-/// Of each domain that is searched an attempt is counted, and the time of all that is done behind the gate.
+/// An attempt is counted for each searched domain, and the time of everything behind the gate.
 #[test]
 fn newidle_attempts_and_failures_and_their_time_are_counted() {
     type Prepare = fn(&mut Sim);
@@ -302,7 +302,7 @@ fn newidle_is_not_worth_it() {
         assert!(!sim.balance_newidle(2));
         assert_eq!(sim.core.cpus[2].idle_stamp, sim.core.cpus[2].clock);
     });
-    // Nobody ever had two tasks.
+    // No CPU ever had two tasks.
     on("hikey620", |sim| {
         put(sim, 0, 0..1);
         let before = sim.counts.attempts.seen();
@@ -350,8 +350,8 @@ fn pinned_tasks_make_the_level_above_uneven() {
         assert_eq!(sim.core.groups[parent].imbalance, 1);
         assert_eq!(running(sim)[0], 3);
 
-        // Free again, they spread, and the next attempt that finds nothing to do
-        // lifts the mark. CPU 2 does: of two CPUs without idle time left it meets
+        // When they are free again they spread, and the next attempt that finds nothing to do
+        // clears the mark. CPU 2 does: of two CPUs without idle time left it meets
         // the one with a single task first (5.6 compares tasks then).
         let all: Vec<u32> = (0..8).collect();
         bind(sim, 0..3, &all);

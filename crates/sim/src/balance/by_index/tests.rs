@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Groups of four CPUs with power 1024 each, unless said otherwise; weights are
-//! those of nice 0, 1024.
+//! Tests of 3.9's balancing: groups of four CPUs with power 1024 each, unless said otherwise;
+//! weights are those of nice 0, 1024.
 
 use super::*;
 use crate::balance::NewidleBalance;
@@ -45,7 +45,7 @@ fn one(nr: u64) -> Side {
     side_of(1, nr, 1024 * nr)
 }
 
-/// What `local` takes from `busiest`; both are all of the domain.
+/// The amount that `local` takes from `busiest`; the domain has no other groups.
 fn judge(local: Side, busiest: Side, terms: &Terms) -> Option<u64> {
     let average = 1024 * (local.load + busiest.load) / (local.power + busiest.power);
     find(&local, &busiest, average, terms)
@@ -114,7 +114,7 @@ fn when_it_is_worth_it() {
             "{because}"
         );
     }
-    // Nobody waits, and one idle CPU more would only move about.
+    // No task waits, and one more idle CPU would only move between groups.
     let uneven = Side {
         uneven: true,
         ..side(4)
@@ -199,8 +199,8 @@ fn what_comes_and_goes_moves_nobody() {
     under("linux-3.9", "hikey620", |sim| {
         put(sim, 0, 0..3);
         sim.index_tick(0);
-        // By index 2 half of the three tasks counts, by the lower of then and now; of the
-        // CPU itself the higher counts.
+        // By index 2 half of the three tasks counts, because the lower of average and now is
+        // taken; in the local group the higher is.
         let loads = [0, 1, 2].map(|index| sim.indexed_load(0, index, false));
         assert_eq!(loads, [3072, 3072, 1536]);
         assert_eq!(sim.indexed_load(0, 2, true), 3072);
@@ -242,14 +242,14 @@ fn newidle_asks_for_idle_time_alone() {
             sim.occupancy.overload = false;
             sim.core.cpus[2].avg_idle = avg_idle;
             sim.levels(2, 0).max_newidle_lb_cost = cost;
-            // Its tick is stopped, and its balance overdue: so set one that is not.
+            // Its tick is stopped, and its balance is overdue: set one that is not due yet.
             let due = sim.jiffies() + 1000;
             sim.cpus[2].next_balance = due;
             assert_eq!(sim.balance_newidle(2), looks, "{because}");
             assert!(sim.cpus[2].next_balance <= due);
         });
     }
-    // A long phase counts as the longest there can be, at once; later by an eighth.
+    // A long phase counts as the limit at once; in later kernels by an eighth.
     for (base, expected) in [("linux-3.9", 2 * MIGRATION_COST), ("linux-5.5", 925_000)] {
         under(base, "hikey620", |sim| {
             advance(sim, 10 * MS);
@@ -287,8 +287,8 @@ fn intervals_are_short_and_busy_cpus_wait_64_of_them() {
     });
 }
 
-/// The size of a task is asked before its affinity: nobody on the queue was seen to be
-/// free, so it counts as pinned.
+/// The size of a task is tested before its affinity: no task of the queue was found to be free, and
+/// the queue counts as pinned.
 #[test]
 fn a_queue_of_tasks_that_are_too_big_counts_as_pinned() {
     under("linux-3.9", "hikey620", |sim| {
@@ -309,7 +309,7 @@ fn a_queue_of_tasks_that_are_too_big_counts_as_pinned() {
 #[test]
 fn a_running_task_is_pushed_after_failures_only() {
     under("linux-3.9", "juno-r0", |sim| {
-        // Alone on a little CPU: nobody comes for it, 3.9 knows no misfits.
+        // A task alone on a little CPU is not pulled: 3.9 has no misfits.
         put(sim, 3, 0..1);
         advance(sim, 400 * MS);
         assert_eq!((sim.tasks[0].cpu, sim.counts.active.seen()), (3, 0));
@@ -366,7 +366,7 @@ fn an_idle_cpu_is_kicked_for_two_tasks_or_two_busy_threads() {
         assert!(ask(sim, 5, 2), "somebody waits");
         sim.nohz.next_balance = now + 1;
         assert!(!sim.kick_needed(5, now), "it is not time");
-        // Back to what there is.
+        // Restore the real state.
         for cpu in [0, 1, 5, 192] {
             pretend(sim, cpu, (0, 0, 0, false));
         }

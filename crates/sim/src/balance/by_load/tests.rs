@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Groups of four CPUs with capacity 1024 each, unless said otherwise.
+//! Tests of 5.4's balancing: groups of four CPUs with capacity 1024 each, unless said otherwise.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn side(nr: u32, load: u64, util: u64) -> Side {
     Side::new(stats(nr, load, util), false, &PACKAGE)
 }
 
-/// What `local` takes from `busiest`; both are all of the domain.
+/// The amount that `local` takes from `busiest`; the domain has no other groups.
 fn judge(local: &Side, busiest: &Side, terms: &Terms) -> Option<(Migrate, i64)> {
     let load = local.stats.load + busiest.stats.load;
     let capacity = local.stats.capacity + busiest.stats.capacity;
@@ -196,7 +196,7 @@ fn loads_meet_in_the_middle() {
     let load = |amount| Some((Migrate::Load, amount));
     let taken = judge(&side(0, 0, 0), &side(8, 8192, 4096), &PACKAGE);
     assert_eq!(taken, load(4096), "half");
-    // Both overloaded: no more than lies above the capacity.
+    // Both are overloaded: no more moves than exceeds the capacity.
     let taken = judge(&side(5, 1024, 4096), &side(6, 12_288, 4096), &PACKAGE);
     assert_eq!(taken, load(2048), "two tasks of six");
     let misfit = GroupStats {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Threads on machines of two caches: where they end, and when caches do not count.
+//! Tests of cache-aware balancing on machines with two caches: where threads end up, and when
+//! caches do not count.
 
 use super::*;
 use crate::testbed::{Given, MS, begin_on, big_little, machine, task, workload};
@@ -8,7 +9,7 @@ use alight_machine::MachineLevel;
 use alight_workload::program::{Attributes, Op, Workload};
 
 impl Balancer<'_> {
-    /// So much of each cache's capacity is used, percent.
+    /// Pretends that this part of each cache's capacity is used, percent.
     pub(in crate::balance) fn pretend_used(&mut self, percent: &[u64]) {
         for (cache, &percent) in self.cache_uses.iter_mut().zip(percent) {
             *cache = Use {
@@ -28,7 +29,7 @@ fn processes(mut workload: Workload, of: impl Fn(usize) -> u32) -> Workload {
     workload
 }
 
-/// How many of the tasks are in the first of two caches of `cpus` after a second.
+/// Number of tasks in the first of two caches of `cpus` after a second.
 fn in_first_cache(base: &str, cpus: usize, workload: &Workload) -> usize {
     begin_on(base, &machine(2 * cpus, cpus), workload, |sim| {
         sim.until(1000 * MS);
@@ -37,11 +38,11 @@ fn in_first_cache(base: &str, cpus: usize, workload: &Workload) -> usize {
     })
 }
 
-/// Of three tasks that never sleep, two begin in the first cache, which keeps its idle CPUs looking
-/// for work, and one in the other. A guest with 7.2 does the same.
+/// Of three tasks that never sleep, two begin in the first cache, so that its idle CPUs look for
+/// work, and one in the other. A guest with 7.2 behaves the same.
 #[test]
 fn threads_of_a_process_come_together() {
-    // Bound until they run, free from then on.
+    // The tasks are bound until they run, and free from then on.
     let anywhere = Attributes {
         affinity: Some((0..8).collect()),
         ..Attributes::default()
@@ -66,7 +67,7 @@ fn threads_of_a_process_come_together() {
     );
 }
 
-/// 6 of 8 CPUs are less than 80 %; with more threads at a time the process prefers nothing.
+/// 6 of 8 CPUs are less than 80 %; with more threads at a time the process prefers no cache.
 #[test]
 fn a_process_that_fills_a_cache_is_spread() {
     let hogs = |count: usize| {
@@ -119,7 +120,7 @@ fn caches_fill_up_to_a_half_and_a_fifth_more() {
                     "{smt} threads, from {from} to {to}, home {home}"
                 );
             }
-            // What the task uses goes with it.
+            // The task's utilization moves with it.
             sim.cache_aware.pretend_threads(2);
             let of = |util| Use {
                 util,
@@ -132,8 +133,8 @@ fn caches_fill_up_to_a_half_and_a_fifth_more() {
     );
 }
 
-/// Between caches of unlike CPUs no task is moved off a CPU that it fits to one that it does not,
-/// whatever its process.
+/// Between caches with different CPUs no task moves from a CPU that it fits to one that it does not
+/// fit, whatever its process.
 #[test]
 fn who_fits_is_not_moved_to_where_it_would_not() {
     let mut machine = big_little(4);

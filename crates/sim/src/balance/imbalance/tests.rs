@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of the imbalance between two groups.
 
 use super::super::groups::Totals;
 use super::*;
@@ -214,7 +215,7 @@ fn overloaded_groups_share_load() {
 
 #[test]
 fn a_fully_busy_group_above_the_average_takes_everything() {
-    // Unsigned, both differences wrap; Linux 5.8 put an end to that.
+    // Both unsigned differences wrap; Linux 5.8 fixed that.
     let full = GroupStats {
         avg_load: 0,
         ..loaded(Kind::FullyBusy, 8192)

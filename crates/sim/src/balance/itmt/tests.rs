@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Asymmetric packing on an i7-1370P: P-cores 0-1, 2-3, …, of which 4-5 and 8-9 rank above the others,
-//! and E-cores 12 to 19.
+//! Tests of asymmetric packing on an i7-1370P: P-cores 0-1, 2-3, …, where 4-5 and 8-9 rank above
+//! the others, and E-cores 12 to 19.
 
 use super::super::tests::{MS, advance, attempt, put, running, under};
 use super::*;
@@ -22,8 +22,8 @@ fn top(sim: &Sim, cpu: usize) -> usize {
     sim.core.places[cpu].nr_domains as usize - 1
 }
 
-/// With one running task on each CPU of `busy`, `idle` looks for work in its cache. Where are tasks
-/// then?
+/// The CPUs with tasks after `idle` has looked for work in its cache, with one running task on each
+/// CPU of `busy`.
 fn after(base: &str, busy: &[usize], idle: usize) -> Vec<usize> {
     let mut at = vec![];
     under(base, MACHINE, |sim| {
@@ -76,7 +76,8 @@ fn an_e_core_helps_a_core_with_two_busy_threads_from_6_1_on() {
         ("linux-5.15", [0, 1]),
         // The second thread ranks below the E-core, the first above.
         ("linux-6.1", [0, 12]),
-        // Tasks are spread over cores, and priorities do not hold one on a core with another busy thread.
+        // Tasks are spread over cores: priorities do not keep a task on a core with another busy
+        // thread.
         ("linux-6.5", [1, 12]),
         ("linux-6.6", [1, 12]),
         ("linux-7.2", [1, 12]),

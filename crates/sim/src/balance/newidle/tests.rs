@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of newidle balancing that is skipped at random.
 
 use super::*;
 

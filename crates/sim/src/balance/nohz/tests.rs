@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! In which order a round serves the idle CPUs.
+//! Test of the order in which a round serves the idle CPUs.
 
 use crate::balance::tests::under;
 use crate::dispatch::Sim;

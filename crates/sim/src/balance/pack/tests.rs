@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Packing: who takes part, who pulls, who is pushed, who balances for the others.
+//! Tests of packing: which CPUs take part, which pull, which tasks are pushed, and which CPU
+//! balances for the others.
 
 use super::*;
 use crate::balance::tests::{advance, attempt, put, running, under};
@@ -18,7 +19,7 @@ fn buddies(sim: &Sim) -> Vec<u32> {
     sim.core.cpus.iter().map(|cpu| cpu.buddy).collect()
 }
 
-/// CPUs have been busy for these shares of their time, in 1/1000.
+/// Pretends that CPUs have been busy for these shares of their time, in 1/1000.
 fn used(sim: &mut Sim, shares: &[u32]) {
     for (cpu, &sum) in shares.iter().enumerate() {
         sim.core.cpus[cpu].pelt13 = Pelt13 {
@@ -29,7 +30,7 @@ fn used(sim: &mut Sim, shares: &[u32]) {
     }
 }
 
-/// Each CPU looks for its buddy, with this activity of its domain.
+/// The buddy of each CPU, with this activity of its domain.
 fn found(sim: &Sim, activity: u64) -> Vec<u32> {
     let cpus = 0..sim.cpus.len();
     cpus.map(|cpu| sim.pack_follow().covering(cpu, activity))
@@ -82,7 +83,7 @@ fn cpus_are_taken_in_order_until_their_capacity_covers_the_activity() {
     ];
     for (level, activity, expected) in table {
         under(&format!("{FULL}:level={level}"), "ca9x4", |sim| {
-            // With nothing to do nothing changes.
+            // Without activity nothing changes.
             if level != "0" {
                 assert_eq!(found(sim, 0), buddies(sim));
             }
@@ -109,7 +110,7 @@ fn the_least_power_a_cpu_comes_first() {
     });
 }
 
-/// Where cores can only be gated together, all of them do as the first.
+/// If cores can only be gated together, all of them follow the first.
 #[test]
 fn who_is_gated_together_takes_part_together() {
     let mut tc2 = Machine::load("tc2").expect("built in");
@@ -339,7 +340,7 @@ fn hogs_get_as_many_cpus_as_they_need() {
             let busy = busy(scheduler, &gated(4), &hogs(nr));
             let total: u64 = busy.iter().sum();
             assert!(total >= 980 * nr as u64, "{scheduler}: {nr} hogs: {busy:?}");
-            // So many that they are used to 80 %.
+            // As many tasks as use the CPUs to 80 %.
             let needed = (nr + nr.div_ceil(4)).min(4);
             assert!(
                 busy[needed..].iter().all(|&ms| ms == 0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What kernels differ in when they balance and move tasks, rule by rule.
+//! Tests of differences between kernels in balancing and moving tasks, rule by rule.
 
 use super::super::imbalance::Imbalance;
 use super::*;
@@ -45,7 +45,7 @@ fn newidle_is_gated_by_what_it_costs() {
             put(sim, 0, 0..4);
             sim.core.cpus[2].avg_idle = avg_idle * 1000;
             sim.balance[2].levels[0].max_newidle_lb_cost = cost * 1000;
-            // All throws lead there.
+            // All draws lead to a search.
             for luck in &mut sim.balance[2].newidle {
                 *luck = newidle::Luck::sure();
             }
@@ -82,7 +82,7 @@ fn nothing_is_pulled_where_a_task_is_on_its_way_from_5_15_on() {
 
 #[test]
 fn blocked_load_is_left_for_the_idle_loop_by_the_ring() {
-    // After a search that was worth it: 5.5 refreshed the load of the CPUs that it compared.
+    // After a search that pulled a task: 5.5 refreshed the load of the CPUs that it compared.
     for (base, left) in [
         ("linux-5.5", false),
         ("linux-5.10", true),
@@ -170,7 +170,7 @@ fn a_lone_task_is_pushed_to_more_capacity_only() {
         ("linux-7.2", false),
     ] {
         under(base, "juno-r0", |sim| {
-            // Littles 0 and 3 to 5, bigs 1 and 2: one that is as big looks.
+            // Littles 0 and 3 to 5, bigs 1 and 2: a CPU that is as big looks for work.
             pretend(sim, 3, (1, 446, 1024, false));
             let imbalance = Imbalance {
                 what: Migrate::Task,
@@ -190,7 +190,8 @@ fn a_lone_task_is_pushed_to_more_capacity_only() {
 
 #[test]
 fn what_is_too_much_halves_with_each_failure() {
-    // Failures after which a task goes of which so much counts, where so much is to be moved.
+    // `needed`: number of failures after which a task moves; `counts` is its size, `amount` the
+    // amount to move.
     for (base, what, counts, amount, needed, because) in [
         (
             "linux-5.5",
@@ -269,14 +270,14 @@ fn a_misfit_that_stays_is_no_failure() {
             assert_eq!(attempt(sim, 1, top, Idle::Yes), 0);
             let failed = sim.levels(1, top).nr_balance_failed;
             assert_eq!(failed, failures, "{base}: it may not run there");
-            // Back to what there is.
+            // Restore the real state.
             sim.set_misfit(3, 0);
         });
     }
 }
 
-/// Busy CPUs balance rarely, and what is too big for one is taken from it: one that lost its task
-/// to the stopper is idle, and knows.
+/// Busy CPUs balance rarely, and a task that is too big for one is taken from it: a CPU that lost
+/// its task to the stopper balances as an idle one.
 #[test]
 fn a_cpu_that_its_task_was_pushed_off_is_newly_idle() {
     for base in ["linux-5.5", "linux-6.1", "linux-7.2"] {
@@ -384,8 +385,8 @@ fn load_evens_out_under_5_4_too() {
     });
 }
 
-/// What 5.4 takes from: a misfit wherever it is, and else the most load per capacity;
-/// tasks of all classes count.
+/// The source in 5.4: the biggest misfit, else the most load per capacity; tasks of all classes
+/// count.
 #[test]
 fn the_queue_that_5_4_takes_from() {
     let from = |base: &str, what: Migrate, amount: i64, queues: [(usize, u32, u32, u32); 2]| {
@@ -437,8 +438,8 @@ fn the_queue_that_5_4_takes_from() {
     }
 }
 
-/// update_sg_lb_stats() and others: sleepers that are still queued count in 6.12 (`h_nr_queued`), and
-/// do not from 6.14 on (`h_nr_runnable`).
+/// update_sg_lb_stats() and others: sleepers that are still queued count in 6.12 (`h_nr_queued`),
+/// and do not from 6.14 on (`h_nr_runnable`).
 #[test]
 fn sleepers_count_as_tasks_in_6_12() {
     for (base, tasks) in [("linux-6.12", 3), ("linux-6.18", 2), ("linux-7.2", 2)] {

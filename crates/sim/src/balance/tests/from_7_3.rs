@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What 7.3 changed in balancing: among unlike CPUs tasks are evened out too, and who
-//! balances for the tickless has a core of its own.
+//! Tests of changes in the balancing of 7.3: tasks are evened out among different CPUs too, and
+//! the CPU that balances for the tickless ones has an idle core.
 
 use super::super::imbalance::Imbalance;
 use super::*;
@@ -37,8 +37,8 @@ fn an_idle_core_balances_for_the_tickless_before_an_idle_thread() {
     });
 }
 
-/// update_sg_lb_stats(): a misfit that the balancing CPU cannot help makes no group of misfits, but
-/// makes the root domain overloaded.
+/// update_sg_lb_stats(): a misfit that the balancing CPU cannot help does not make its group a
+/// misfit group, but makes the root domain overloaded.
 #[test]
 fn a_misfit_counts_where_it_can_be_helped() {
     // Littles 0 and 3 to 5, bigs 1 and 2.
@@ -83,7 +83,8 @@ fn a_misfit_counts_where_it_can_be_helped() {
     }
 }
 
-/// sched_balance_find_src_rq(): a lone task on a CPU that is no smaller is taken if it shares a busy core there.
+/// sched_balance_find_src_rq(): a lone task on a CPU that is no smaller is taken if it shares a
+/// busy core there.
 #[test]
 fn a_lone_task_is_taken_from_a_busy_core() {
     for (base, siblings, taken) in [
@@ -98,7 +99,7 @@ fn a_lone_task_is_taken_from_a_busy_core() {
             }
             let level = sim.core.places[96].nr_domains as usize - 1;
             let domain = sim.core.places[96].domain[level] as usize;
-            // As if its CPUs were unlike.
+            // Pretend that its CPUs differ.
             let alike = sim.core.domains[domain];
             let flags = alike.flags | domain_flag::ASYM;
             let (pct, numa) = (alike.imbalance_pct, alike.imb_numa_nr);
@@ -115,7 +116,8 @@ fn a_lone_task_is_taken_from_a_busy_core() {
     }
 }
 
-/// The same: or if clusters are a level, and both CPUs have as much capacity as limits leave them.
+/// sched_balance_find_src_rq(): such a task is also taken if clusters are a level and both CPUs
+/// have the same capacity under the limits.
 #[test]
 fn a_lone_task_is_taken_to_another_cluster_of_equal_cpus() {
     for (base, clusters, by, taken) in [

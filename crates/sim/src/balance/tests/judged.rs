@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What kernels differ in where groups are judged, rule by rule.
+//! Tests of differences between kernels in the comparison of groups, rule by rule.
 
 use super::super::contest::{Contest, greater};
 use super::super::groups::{Rivals, Totals};
@@ -32,7 +32,7 @@ fn group(kind: Kind, nr_running: u32, idle_cpus: u32) -> GroupStats {
     }
 }
 
-/// Seen from an idle CPU of capacity 1024 in a group with room.
+/// The contest as seen from an idle CPU of capacity 1024 in a group with room.
 fn contest(rules: &'static Balance) -> Contest {
     Contest {
         local: group(Kind::HasSpare, 0, 4),
@@ -43,7 +43,7 @@ fn contest(rules: &'static Balance) -> Contest {
     }
 }
 
-/// What each base answers, oldest first.
+/// The answer of each base, oldest first.
 fn asked<T>(ask: impl Fn(&'static Balance) -> T) -> Vec<T> {
     BASES.iter().map(|(_, rules)| ask(rules)).collect()
 }
@@ -126,13 +126,13 @@ fn tasks_are_better_off_on_bigger_cpus() {
         };
         big.busier_than(&GroupStats::LEAST, &contest)
     });
-    // A kind that is busier was reason enough where the test came last.
+    // In kernels where the test comes last, a busier kind decides before it.
     assert_eq!(answers, [true, false, true, false]);
 }
 
-/// update_sd_pick_busiest() of 5.10.262 and 5.15.215: of groups of one kind, one of CPUs that
-/// are bigger by a tenth is left alone if the CPU that balances is compared with 5 % in mind,
-/// not if groups are with 20 %.
+/// update_sd_pick_busiest() of 5.10.262 and 5.15.215: among groups of one kind, a group whose CPUs
+/// are bigger by a tenth is left alone if it is compared with the CPU that balances, with a margin
+/// of 5 %; not if groups are compared, with a margin of 20 %.
 #[test]
 fn what_is_bigger_is_a_question_of_groups_in_5_10_of_the_cpu_in_5_15() {
     for (rules, taken) in [(&BALANCE_5_10, true), (&BALANCE_5_15, false)] {
@@ -267,7 +267,7 @@ fn nodes_tolerate_a_small_imbalance() {
     }
 }
 
-/// adjust_numa_imbalance() of 5.10.262 and 5.15.215, which halve the difference first.
+/// adjust_numa_imbalance() of 5.10.262 and 5.15.215: the difference is halved first.
 #[test]
 fn up_to_5_17_nodes_tolerate_by_two_tasks_or_a_quarter_of_the_cpus() {
     let tasks = |n| Some((Migrate::Task, n));

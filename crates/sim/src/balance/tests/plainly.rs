@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the kernel does at each attempt: sum up everything, then judge. The
-//! simulation leaves out what cannot matter; the outcome must be the same.
+//! Test against the kernel's plain way: sum up everything at each attempt, then judge. The
+//! simulation skips sums that cannot matter; the outcome must be the same.
 
 use super::super::contest::Contest;
 use super::super::groups::{Rivals, Totals};
@@ -14,7 +14,7 @@ use alight_policy::abi::{Cpu, NONE};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Fair tasks that want to run; sleepers that are still queued may count, too.
+/// Runnable fair tasks; in some kernels sleepers that are still queued count too.
 fn wanting(sim: &Sim, view: &Cpu) -> u32 {
     let delayed = match sim.kernel.balance.sleepers_count {
         true => 0,
@@ -177,7 +177,7 @@ fn first_of_core(sim: &Sim, cpu: usize) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// Leaving sums out changes no outcome.
+    /// Skipping sums changes no outcome.
     #[test]
     fn counting_finds_what_summing_finds(
         base in prop::sample::select(vec!["linux-5.5", "linux-6.1", "linux-6.5", "linux-6.12", "linux-6.18", "linux-7.2", "linux-7.3"]),
@@ -204,7 +204,7 @@ proptest! {
                 let group = group.index(sim.core.groups.len());
                 sim.core.set_group_imbalance(group, 1);
             }
-            // Of a third of the CPUs, for some cache each.
+            // A third of the CPUs have tasks that prefer some cache.
             let caches = sim.core.llcs.len();
             for (cpu, &drawn) in drawn.iter().enumerate().take(nr) {
                 if sim.cache_aware.used && drawn < 4 {
@@ -216,7 +216,7 @@ proptest! {
             for level in 0..sim.core.places[dst].nr_domains as usize {
                 for idle in [Idle::No, Idle::Yes, Idle::Newly] {
                     let mut scope = Scope::new(dst, level, idle, sim.jiffies());
-                    // Leaves out the refresh of blocked load, which would change the sums.
+                    // Skips the refresh of blocked load, which would change the sums.
                     sim.nohz.has_blocked = false;
                     let uses = sim.cache_uses.clone();
                     let expected = plainly::find_source(sim, &scope);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Tests of load indices: averages over ticks, and missed ticks.
 
 use super::*;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+//! Test of the power of different CPUs.
 
 use super::*;
 

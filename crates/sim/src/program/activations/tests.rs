@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Logs of passes by rt-app's definitions, to the microsecond, where nothing costs anything.
+//! Tests of the logs of passes, by rt-app's definitions, to the microsecond. All costs are 0.
 
 use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
@@ -8,7 +8,7 @@ use crate::testbed::{Given, MS, begin, machine, task, workload};
 use alight_workload::program::{Logged, Op, OptionalId, TimerMode, TimerOrigin};
 
 const END: u64 = 10_000 * MS;
-/// A timer of a fair task expires so much after its point, us.
+/// The time by which the timer of a fair task expires late, us.
 const SLACK_US: f64 = TIMER_SLACK as f64 / 1e3;
 
 fn run(ms: u64) -> Op {
@@ -48,10 +48,10 @@ fn value(sim: &Sim, what: Logged) -> f64 {
     sim.logged(0, what).unwrap_or(f64::NAN)
 }
 
-/// A pass of 35 ms and four of 1 ms, a timer of 10 ms behind each.
+/// A pass of 35 ms and four of 1 ms, with a timer of 10 ms after each.
 #[test]
 fn a_late_task_does_not_sleep_and_is_not_woken() {
-    // Of an absolute timer the points 10, 20 and 30 have passed at 35, 36 and 37 ms. A relative one
+    // An absolute timer has missed its points 10, 20 and 30 at 35, 36 and 37 ms. A relative one
     // begins anew at 35.
     let woken = SLACK_US;
     let absolute = [-25_000.0, -16_000.0, -7_000.0, 2_000.0, 9_000.0 - woken];
@@ -99,7 +99,7 @@ fn several_timers_of_a_pass() {
     }
 }
 
-/// `run` is wall time: what others have of the CPU counts. `period` is all of the pass.
+/// `run` is wall time: it contains time that other tasks run. `period` is the whole pass.
 #[test]
 fn run_is_wall_time_and_period_is_the_whole_pass() {
     let sleep = Op::Sleep { ns: 5 * MS };
@@ -143,7 +143,7 @@ fn cpu_time_is_that_of_all_tasks_of_a_log() {
     });
 }
 
-/// CPU time counts from where counts begin; what rt-app logs goes on.
+/// CPU time counts from the start of counting; rt-app's logs go on.
 #[test]
 fn cpu_time_counts_anew() {
     let mut workload = workload(&[task(0, &[run(100), pass(false)])]);

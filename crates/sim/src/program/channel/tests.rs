@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Pipes and sockets: what they hold, and who is woken when; under Linux 5.5
-//! unless said otherwise.
+//! Tests of pipes and sockets: how much they hold, and which tasks are woken when; under Linux
+//! 5.5 unless said otherwise.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -90,7 +90,7 @@ fn a_socket_holds_as_many_messages_as_its_send_buffer_pays_for() {
     assert_eq!(n, 278);
 }
 
-/// Memory of a message is given back when its last byte is read.
+/// The memory of a message is freed when its last byte is read.
 #[test]
 fn a_socket_is_charged_for_messages_not_read_to_their_end() {
     let mut socket = Channel::new(ChannelKind::Socket);
@@ -111,8 +111,8 @@ fn a_large_write_spreads_over_pages() {
     assert_eq!(pipe.get(1), 0);
 }
 
-/// A write goes behind the last page's bytes as it begins only: one that had to wait
-/// takes a page of its own, and others have to wait for the next.
+/// A write is appended to the last page only when it begins: a write that had to wait takes a page
+/// of its own, and others have to wait for the next page.
 #[test]
 fn a_write_that_waited_takes_a_page_of_its_own() {
     let mut pipe = Channel::new(ChannelKind::Pipe);
@@ -158,8 +158,8 @@ fn a_reader_is_woken_by_what_it_waits_for() {
     }
 }
 
-/// Who wakes two readers that wait for two messages: one write all, or one write the
-/// first, which passes on what is left. Of all, the reader that came last is woken first.
+/// Two readers wait for two messages: one write wakes both, or it wakes the first, which wakes the
+/// next for the rest. If both are woken, the reader that came last is first.
 #[test]
 fn two_messages_wake_two_readers() {
     for (base, kind, wakings, because) in [
@@ -191,7 +191,7 @@ fn two_messages_wake_two_readers() {
             .map(|&(_, from, task)| (from, task))
             .filter(|&(_, task)| task < 2)
             .collect();
-        // Tasks are started by a waking, too.
+        // The start of a task is a wakeup too.
         assert_eq!(
             found[found.len() - 2..],
             wakings,
@@ -200,8 +200,8 @@ fn two_messages_wake_two_readers() {
     }
 }
 
-/// A page is free when its forty messages are read. Up to 5.4 that wakes writers; from
-/// 5.5 on each read of a full pipe does, in vain but for the last; 6.14 ended that.
+/// A page is free when its forty messages are read. Up to 5.4 that wakes writers. From
+/// 5.5 on each read of a full pipe does, but only the last one is of use; 6.14 fixed that.
 #[test]
 fn a_writer_is_woken_for_room() {
     for (base, in_vain) in [
@@ -242,12 +242,12 @@ fn a_writer_is_woken_for_room() {
     }
 }
 
-/// Room for one page wakes all writers, of which one gets it; or one, which passes on
-/// what is left.
+/// Room for one page wakes all writers, and one of them gets it; or it wakes one writer, which
+/// wakes the next for the rest.
 #[test]
 fn all_writers_of_a_pipe_get_their_turn() {
     for (base, wakings) in [
-        // The first page, and the second for the one that had to wait on.
+        // The first page, and the second one for the writer that had to go on waiting.
         ("linux-5.4", [1, 2]),
         ("linux-7.2", [1, 1]),
     ] {
@@ -274,7 +274,7 @@ fn all_writers_of_a_pipe_get_their_turn() {
     }
 }
 
-/// One reader at a time, likewise, or all at once.
+/// Readers are woken one at a time, or all at once.
 #[test]
 fn all_readers_of_a_pipe_get_their_turn() {
     for base in ["linux-5.4", "linux-5.5", "linux-6.1"] {
@@ -331,8 +331,8 @@ fn messages_larger_than_the_pipe_go_through() {
     });
 }
 
-/// poll() takes nothing away: one byte makes all pollers go on, and whoever writes it
-/// wakes them all, of a pipe from 5.6 on ahead of the reader that waits as well.
+/// poll() takes no bytes: one byte lets all pollers go on, and its write wakes them all. On a pipe
+/// from 5.6 on they are woken before a reader that waits too.
 #[test]
 fn polling_is_for_all() {
     for (base, kind, expected) in [
@@ -359,7 +359,7 @@ fn polling_is_for_all() {
     }
 }
 
-/// The pipe's mutex is held one after the other, and its lines come from the
+/// Tasks hold the pipe's mutex one after the other, and its cache lines come from the
 /// CPU that had them.
 #[test]
 fn channels_cost_their_lock_and_their_lines() {
@@ -385,7 +385,7 @@ fn channels_cost_their_lock_and_their_lines() {
     );
 }
 
-/// Two messages are kept: of a batch of five three take new memory, and all five of the first.
+/// Two messages are kept: of a batch of five, three take new memory; of the first batch, all five.
 #[test]
 fn a_message_beyond_those_kept_takes_new_memory() {
     let mut costly = machine(2, 2);
@@ -422,8 +422,7 @@ fn a_message_beyond_those_kept_takes_new_memory() {
     }
 }
 
-/// add_wait_queue() puts whoever is not exclusive at the head: who polls, and
-/// everybody at a socket.
+/// add_wait_queue() puts non-exclusive waiters at the head: pollers, and all waiters at a socket.
 #[test]
 fn who_is_woken_together_is_woken_last_first() {
     let poll = Op::Poll { channel: 0 };
@@ -448,7 +447,7 @@ fn a_writer_of_a_socket_passes_nothing_on() {
     let reads = |n| times(n, READ);
     let tasks = [
         task(0, &times(278, WRITE)).on(&[0]),
-        // Woken at 10 ms, but its CPU is taken until 13 ms.
+        // Woken at 10 ms, but its CPU is busy until 13 ms.
         task(MS, &[WRITE]).on(&[1]),
         task(9 * MS, &[run(4)]).on(&[1]).policy(Policy::Fifo),
         // Finds the room of 209 messages, fills it, and sleeps from 11 ms on.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Stopwatches, counters of late frames, rates; desks and the locks of CPUs.
+//! Tests of stopwatches, counters of late frames and rates; of desks and the locks of CPUs.
 
 use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
@@ -23,7 +23,7 @@ fn observe(observation: Observation) -> Op {
     Op::Observe(observation)
 }
 
-/// Late by more than 1 ms, 2 ms …; each holds for 3 ms.
+/// Latenesses of more than 1 ms, 2 ms …; each holds for 3 ms.
 fn lateness() -> Vec<Lateness> {
     let after = |ms| Lateness {
         limit_ns: ms * MS,
@@ -32,7 +32,7 @@ fn lateness() -> Vec<Lateness> {
     (1..=6).map(after).collect()
 }
 
-/// Runs the tasks, each on the CPU given with it, where nothing costs anything.
+/// Runs the tasks, each on the CPU given with it; all costs are 0.
 fn on(tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
     where_a_call_costs(0, tasks, test);
 }
@@ -75,7 +75,7 @@ fn samples(tally: &Tally) -> Vec<(u64, u64)> {
 
 #[test]
 fn a_lapse_is_the_difference_of_two_times_cut_to_microseconds() {
-    // Starts at 1.0009 us: from 1 us to 2 us is 1, though hardly any time passes.
+    // Starts at 1.0009 us: from 1 us to 2 us counts as 1, although hardly any time passes.
     let ops = [
         observe(Observation::Stamp { stamp: 0 }),
         Op::Run { ns: 200 },
@@ -205,7 +205,8 @@ fn shares_rates_and_forgetting() {
     });
 }
 
-/// Two workers call while the server is busy: it answers both at once, and their stamps say when.
+/// Two workers call while the server is busy: it answers both at once, and their stamps hold that
+/// time.
 #[test]
 fn a_desk_answers_all_who_wait() {
     let call = |stamp| Op::Call { desk: 0, stamp };
@@ -260,8 +261,8 @@ fn a_closed_desk_keeps_nobody_waiting() {
     });
 }
 
-/// The server waits for the first, sleeps, and answers the two that are there by then: the second came
-/// meanwhile.
+/// The server waits for the first, sleeps, and answers the two that are there by then: the second
+/// came meanwhile.
 #[test]
 fn who_attends_a_desk_answers_nobody_yet() {
     let server = [
@@ -282,8 +283,8 @@ fn who_attends_a_desk_answers_nobody_yet() {
     });
 }
 
-/// Two callers are gathered; each is answered behind work for it, the one who came last first. The
-/// one who comes meanwhile waits for the next gathering.
+/// Two callers are gathered; each is answered after work for it, the last one first. A caller that
+/// comes meanwhile waits for the next gathering.
 #[test]
 fn who_is_gathered_is_answered_one_by_one() {
     let server = [
@@ -316,8 +317,9 @@ fn who_is_gathered_is_answered_one_by_one() {
     });
 }
 
-/// Three requests are left for a worker that sleeps: it wakes once, and its stamp is the time of the
-/// last one before it ran. It does all three; the fourth, left meanwhile, is of the next gathering.
+/// Three requests are left for a worker that sleeps: it wakes once, and its stamp is the time of
+/// the last one before it ran. It does all three; the fourth, left meanwhile, belongs to the next
+/// gathering.
 #[test]
 fn a_worker_does_all_that_was_left() {
     let worker = [
@@ -358,7 +360,7 @@ fn a_worker_does_all_that_was_left() {
     );
 }
 
-/// More than two may not be pending: the fourth is not left, and costs the giver 30 ms.
+/// At most two may be pending before a request: the fourth is not left, and costs its task 30 ms.
 #[test]
 fn no_more_is_left_than_the_limit_and_one() {
     let worker = [
@@ -386,7 +388,7 @@ fn no_more_is_left_than_the_limit_and_one() {
     });
 }
 
-/// Holding the lock of CPU 0 while asleep makes whoever wants it there spin, and nobody elsewhere.
+/// A task that sleeps with the lock of CPU 0 makes tasks there spin for it, and none elsewhere.
 #[test]
 fn the_lock_of_a_cpu_is_spun_for() {
     let work = [Op::LockCpu, run(1), Op::UnlockCpu];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Locks, conditions, semaphores, barriers: who goes on when.
+//! Tests of locks, conditions, semaphores and barriers: which task goes on when.
 
 use crate::base::timeline::NONE;
 use crate::dispatch::Sim;
@@ -27,7 +27,7 @@ fn mark(mark: u32) -> Op {
     Op::Mark { mark }
 }
 
-/// Runs each task on a CPU of its own, where nothing costs anything.
+/// Runs each task on a CPU of its own; all costs are 0.
 fn apart(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
     let tasks: Vec<Given> = tasks
         .iter()
@@ -57,8 +57,8 @@ fn a_mutex_keeps_others_out() {
     });
 }
 
-/// Unlocking wakes a waiter but gives it nothing: who comes first takes the
-/// mutex, and that is the one who is running (futexes of glibc).
+/// Unlocking wakes a waiter but does not hand the mutex over: the first task that comes takes it,
+/// and that is the one that is running (futexes of glibc).
 #[test]
 fn a_mutex_is_not_handed_off() {
     let holder = task(0, &[LOCK, run(10), UNLOCK, LOCK, mark(0), run(10), UNLOCK]);
@@ -82,7 +82,7 @@ fn waiters_of_a_mutex_are_woken_in_their_order() {
     });
 }
 
-/// A program may unlock what it does not hold; that wakes and blocks nobody.
+/// A program may unlock a mutex that it does not hold; that wakes and blocks no task.
 #[test]
 fn unlocking_what_nobody_holds_is_nothing() {
     apart(
@@ -97,7 +97,7 @@ fn unlocking_what_nobody_holds_is_nothing() {
     );
 }
 
-/// `base + register`, as sysbench deals its locks.
+/// `base + register`, by which sysbench deals its locks.
 #[test]
 fn indexed_mutexes_are_told_apart() {
     let take = Op::Take { deal: 0, done: 0 };
@@ -129,7 +129,7 @@ fn conditions_wake_who_waits() {
     );
 }
 
-/// `pthread_cond_wait`: gives the mutex up, and holds it again when it goes on.
+/// `pthread_cond_wait` releases the mutex, and holds it again when it returns.
 #[test]
 fn a_condition_gives_its_mutex_back() {
     let wait = Op::Wait {
@@ -171,7 +171,7 @@ fn a_semaphore_remembers() {
     });
 }
 
-/// Suspend and resume of rt-app: two tasks hand a turn to and fro.
+/// Suspend and resume of rt-app: two tasks pass a turn to each other.
 #[test]
 fn two_tasks_take_turns() {
     let (post, down) = (
@@ -211,7 +211,7 @@ fn a_barrier_opens_for_all_at_once() {
     });
 }
 
-/// What a call costs: a mutex in user space, a futex call where somebody waits.
+/// The cost of a call: a mutex in user space, a futex call if a task waits.
 #[test]
 fn only_contention_enters_the_kernel() {
     let mut machine = machine(2, 2);
@@ -235,14 +235,15 @@ fn only_contention_enters_the_kernel() {
     });
 }
 
-/// A call to wait looks again halfway: what was unlocked by then it takes behind the rest of the
-/// call, and what is unlocked later spares it the sleep. The unlocker has called, in vain if nobody
-/// was queued, as the other will itself (the word of the futex said that somebody may wait).
+/// A call to wait tests the mutex again halfway. If it was unlocked by then, the task takes it
+/// after the rest of the call; if it is unlocked later, the task does not sleep. The unlocker has
+/// called to wake even if no task was queued, and so will the other one (the futex word said that a
+/// task may wait).
 #[test]
 fn who_need_not_wait_any_more_does_not_sleep() {
     let mut machine = machine(2, 2);
     machine.core_types[0].costs.futex_ns = 100_000_000;
-    // The other begins its call at 10 ms and looks at 60.
+    // The other begins its call at 10 ms and tests at 60.
     for unlocked in [50, 80] {
         let holder = task(0, &[LOCK, run(unlocked), UNLOCK, mark(0)]).on(&[0]);
         let other = task(0, &[run(10), LOCK, mark(1), UNLOCK, mark(2)]).on(&[1]);
@@ -257,7 +258,8 @@ fn who_need_not_wait_any_more_does_not_sleep() {
     }
 }
 
-/// Unlocked and locked again by somebody who met nobody: the word is not what the call came with.
+/// The mutex was unlocked and locked again without contention: the futex word differs from the one
+/// that the call passed.
 #[test]
 fn who_finds_another_owner_halfway_calls_again() {
     let mut machine = machine(3, 3);
@@ -267,12 +269,12 @@ fn who_finds_another_owner_halfway_calls_again() {
     let third = task(0, &[run(20), LOCK, run(100), UNLOCK]).on(&[2]);
     begin(&machine, &workload(&[holder, other, third]), |sim| {
         sim.until(END);
-        // One call from 5 ms, which looks at 55, and one from 105, which looks at 155.
+        // One call from 5 ms, which tests at 55, and one from 105, which tests at 155.
         assert_eq!((passes(sim), sim.stats.mutex_waits.seen()), ([205], 0));
     });
 }
 
-/// Each of these queues before its call's work is done: who wakes it meanwhile is not lost.
+/// Each of these queues before its call's work is done: a wakeup meanwhile is not lost.
 #[test]
 fn who_is_woken_within_its_call_does_not_sleep() {
     let mut machine = machine(2, 2);
@@ -295,7 +297,7 @@ fn who_is_woken_within_its_call_does_not_sleep() {
     }
 }
 
-/// The work of a call to wait is the waiter's, not that of who runs next.
+/// The work of a call to wait is charged to the waiter, not to the task that runs next.
 #[test]
 fn who_waits_pays_for_its_call() {
     let mut machine = machine(1, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Who is preempted with a pipe's mutex, and how the others get it, on one CPU where
-//! a write or a read takes 1 ms.
+//! Tests of a pipe's mutex: which tasks are preempted with it, and how the others get it, on one
+//! CPU where a write or a read takes 1 ms.
 
 use super::*;
 use crate::dispatch::Sim;
@@ -22,7 +22,7 @@ fn mark(mark: u32) -> Op {
     Op::Mark { mark }
 }
 
-/// Of a write or a read `held` us are within the mutex.
+/// A machine on which a write or a read holds the mutex for `held` us.
 fn costly(held: u64) -> Machine {
     let mut machine = machine(1, 1);
     machine.hrtick = true;
@@ -74,8 +74,8 @@ fn through(base: &str, channel: (ChannelKind, u64), at: u64) -> u64 {
     })
 }
 
-/// mutex_lock() in pipe_write(): who comes while the mutex is held by a task that does not run sleeps
-/// until that one is through, at 2000 us.
+/// mutex_lock() in pipe_write(): a task that comes while the mutex is held by a task that does not
+/// run sleeps until that one has finished, at 2000 us.
 #[test]
 fn whoever_comes_waits_for_a_holder_that_was_preempted() {
     use ChannelKind::{Pipe, Socket};
@@ -84,7 +84,7 @@ fn whoever_comes_waits_for_a_holder_that_was_preempted() {
         ("linux-7.2", Pipe, 1000, 500, 2000),
         ("linux-7.2", Pipe, 1000, 899, 2000),
         ("linux-7.2", Pipe, 0, 500, 1500),
-        // A socket's locks are spinlocks: whoever holds one is not preempted.
+        // A socket's locks are spinlocks: their holders are not preempted.
         ("linux-7.2", Socket, 1000, 500, 1500),
         // PREEMPT_VOLUNTARY: not in the middle of the kernel.
         ("linux-6.1", Pipe, 1000, 500, 1500),
@@ -95,7 +95,7 @@ fn whoever_comes_waits_for_a_holder_that_was_preempted() {
     }
 }
 
-/// mutex_lock() is TASK_UNINTERRUPTIBLE; who waits in a pipe for something to read is not.
+/// mutex_lock() sleeps as TASK_UNINTERRUPTIBLE; a reader that waits for bytes in a pipe does not.
 #[test]
 fn who_waits_for_the_mutex_cannot_be_interrupted() {
     use PrevState::{Dead, Preempted, Running, Sleeping, Uninterruptible};
@@ -116,8 +116,8 @@ fn who_waits_for_the_mutex_cannot_be_interrupted() {
     assert_eq!(record.left, expected);
 }
 
-/// A machine says for how much of a call the mutex is held, not when: of 4000 who are preempted in
-/// the middle of a write that holds it for 260 of 1000 us, a quarter have it.
+/// A machine defines how long a call holds the mutex, not when: of 4000 tasks that are preempted in
+/// the middle of a write that holds it for 260 of 1000 us, a quarter hold it.
 #[test]
 fn how_often_whoever_is_preempted_in_a_call_has_the_mutex() {
     let with_mutex = on(
@@ -144,8 +144,8 @@ fn how_often_whoever_is_preempted_in_a_call_has_the_mutex() {
     assert!((950..1130).contains(&with_mutex), "{with_mutex} of 4000");
 }
 
-/// Turns of 0.7 ms end in the middle of operations of 1 ms all the time, and a
-/// real-time task cuts some of them shorter still: whoever waits for the mutex gets
+/// Turns of 0.7 ms always end in the middle of operations of 1 ms, and a
+/// real-time task cuts some of them even shorter: every task that waits for the mutex gets
 /// it in the end, and all messages arrive.
 #[test]
 fn nobody_waits_for_ever() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What a CPU does at its events: timers, ticks, switches, idle.
+//! Tests of the events of a CPU: timers, ticks, switches, idle.
 
 use crate::base::queue::NEVER;
 use crate::dispatch::exec::TIMER_SLACK;
@@ -15,7 +15,7 @@ fn hog() -> Given {
 }
 
 /// A timer stays on the CPU that its task slept on, and that CPU handles it,
-/// whoever may run the task then (no timer migration).
+/// whichever CPU runs the task then (no timer migration).
 #[test]
 fn a_timer_fires_on_the_cpu_slept_on() {
     let mut record = Record::default();
@@ -48,8 +48,7 @@ fn a_timer_fires_on_the_cpu_slept_on() {
     );
 }
 
-/// When tasks of these policies that sleep so long from 0 on wake, us, with others on the
-/// same CPU.
+/// When tasks of these policies wake, us, that sleep on the same CPU from 0 on for these times.
 fn woken(sleepers: &[(Policy, u64)], others: &[Given]) -> Vec<u64> {
     let sleeper = |&(policy, us): &(Policy, u64)| {
         let mut sleeper = task(0, &[Op::Sleep { ns: us * US }]).policy(policy);
@@ -73,8 +72,8 @@ fn woken(sleepers: &[(Policy, u64)], others: &[Given]) -> Vec<u64> {
         .collect()
 }
 
-/// A timer of the fair class has a slack of 50 us, all of which one uses that nobody
-/// takes along; the other classes have none (`hrtimer_nanosleep`).
+/// A timer of the fair class has a slack of 50 us, and expires after all of it if no other timer
+/// interrupts before; the other classes have no slack (`hrtimer_nanosleep`).
 #[test]
 fn a_lone_timer_takes_its_slack() {
     use Policy::*;
@@ -86,8 +85,8 @@ fn a_lone_timer_takes_its_slack() {
     }
 }
 
-/// An interrupt lets all expire that may: those that have come to what they asked for,
-/// in the order in which they would have interrupted.
+/// An interrupt lets all timers expire that may: those whose requested time has come, in the order
+/// in which they would have interrupted.
 #[test]
 fn a_timer_takes_others_along() {
     use Policy::{Fifo, Normal};
@@ -116,7 +115,7 @@ fn a_tick_takes_timers_along() {
     });
     assert_eq!(woken(&[(Normal, tick - 20)], &hog), [tick]);
     assert_eq!(woken(&[(Normal, tick - 20)], &[]), [tick + 30], "idle");
-    // Others' interrupts do not get past one that it comes before.
+    // Interrupts of other timers do not let it pass one that would interrupt before it.
     let sleepers = [(Normal, tick - 20), (Fifo, tick - 10)];
     assert_eq!(woken(&sleepers, &hog), [tick, tick - 10]);
 }
@@ -129,13 +128,13 @@ fn a_timer_interrupt_takes_its_time() {
     let sleeper = task(0, &[Op::Sleep { ns: 50 * MS }, Op::Mark { mark: 0 }]);
     begin(&plain, &workload(&[sleeper]), |sim| {
         sim.until(100 * MS);
-        // Its start was a timer's work, too.
+        // A timer also started the task.
         assert_eq!(sim.passed(0).0, 50 * MS + TIMER_SLACK + 2 * 30 * US);
     });
 }
 
-/// CONFIG_NO_HZ_IDLE: all CPUs tick together; who idles for long does not, who
-/// runs a task does, alone or not.
+/// CONFIG_NO_HZ_IDLE: all CPUs tick together; a CPU that idles for long does not tick, a CPU that
+/// runs a task does, even if the task is alone.
 #[test]
 fn ticks_come_while_a_task_runs() {
     begin(&machine(2, 2), &workload(&[hog().on(&[0])]), |sim| {
@@ -177,7 +176,7 @@ fn switches_cost_the_next_task() {
     });
 }
 
-/// Who runs has run for as long as the CPUs were busy: no time is lost or made.
+/// The tasks have run for as long as the CPUs were busy: no time is lost or gained.
 #[test]
 fn busy_time_is_what_tasks_ran() {
     let tasks: Vec<Given> = (0..5)
@@ -258,8 +257,9 @@ fn charged(base: &str) -> [u64; 2] {
     })
 }
 
-/// check_preempt_curr(): where the woken task takes the CPU, the clock that was read as it was queued
-/// is that of the switch, and it pays for the rest. To give way lazily is another mark.
+/// check_preempt_curr(): if the woken task preempts on its waker's CPU, the switch uses the clock
+/// that was read when the task was queued, and the woken task pays for the rest. A lazy request to
+/// give way is another flag.
 #[test]
 fn a_waker_that_gives_way_pays_up_to_where_the_clock_was_read() {
     for (base, expected) in [
@@ -273,7 +273,7 @@ fn a_waker_that_gives_way_pays_up_to_where_the_clock_was_read() {
     }
 }
 
-/// Who is told to give way by a tick pays for it: the switch is behind its work.
+/// A task that a tick makes give way pays for the tick: the switch comes after its work.
 #[test]
 fn a_tick_is_paid_by_whom_it_interrupts() {
     let mut costly = machine(1, 1);

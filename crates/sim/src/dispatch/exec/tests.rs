@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Programs: what each operation does, and when the next one begins.
+//! Tests of programs: the effect of each operation, and when the next one begins.
 
 use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
@@ -32,7 +32,7 @@ fn timer(mode: TimerMode, origin: TimerOrigin) -> Op {
     }
 }
 
-/// Runs `tasks` to their end on one CPU where nothing costs anything.
+/// Runs `tasks` to their end on one CPU; all costs are 0.
 fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
     begin(&machine(1, 1), &workload(tasks), |sim| {
         sim.until(END);
@@ -71,7 +71,7 @@ fn operations_follow_each_other() {
     });
 }
 
-/// Work of no length changes nothing of what follows it.
+/// A zero-length Run does not change the operations that follow it.
 #[test]
 fn no_work_is_not_the_work_behind_it() {
     for nothing in [&[][..], &[run(0)], &[run(0), run(0)]] {
@@ -129,8 +129,8 @@ fn loops_count_and_nest() {
     });
 }
 
-/// Work that ends a loop's round is one segment with what follows; the rounds
-/// are as many all the same.
+/// A Run that ends a loop's round is one segment with the next operation; the number of rounds
+/// does not change.
 #[test]
 fn work_at_the_end_of_a_loop_counts() {
     let ops = [
@@ -152,7 +152,7 @@ fn work_at_the_end_of_a_loop_counts() {
     on_one_cpu(&[task(0, &ops)], |sim| assert_eq!(sim.passed(0).0, 6 * MS));
 }
 
-/// Numbers are dealt to whoever comes, up to the limit, or until the time since
+/// Numbers are dealt to the tasks that come, up to the limit, or until the time since
 /// the workload's start is over.
 #[test]
 fn a_shared_counter_deals_numbers() {
@@ -241,7 +241,7 @@ fn a_timer_counts_from_its_origin() {
     }
 }
 
-/// Latency is from the timer's point to where the task goes on. A task that comes
+/// Latency is the time from the timer's point until the task goes on. A task that comes
 /// 15 or 5 ms late does not sleep, and is not woken.
 #[test]
 fn latency_is_from_the_point_to_the_task() {
@@ -267,7 +267,7 @@ fn latency_is_from_the_point_to_the_task() {
     });
 }
 
-/// `runtime` looks at the clock: what others take of the CPU counts. `run` is work.
+/// `runtime` is wall time: it contains time that other tasks run. `run` is work.
 #[test]
 fn wall_time_passes_for_all() {
     let hog = task(0, &[run(200)]);
@@ -318,7 +318,8 @@ fn a_parent_waits_for_its_children() {
     );
 }
 
-/// Two wakees in turn: the parent's count is the child's from the start, and each has its own from then on.
+/// Two wakees in turn: the child begins with the parent's count, and each counts on its own from
+/// then on.
 #[test]
 fn a_forked_task_begins_with_its_parents_flips() {
     let post = |semaphore| Op::SemPost { semaphore };
@@ -337,7 +338,7 @@ fn a_forked_task_begins_with_its_parents_flips() {
     });
 }
 
-/// A child that ends wakes a parent that waits for that, and no other.
+/// A child that ends wakes its parent only if that waits for children.
 #[test]
 fn a_child_does_not_end_its_parents_other_waits() {
     let t = timer(TimerMode::Absolute, TimerOrigin::FirstUse);
@@ -371,8 +372,8 @@ fn a_child_does_not_end_its_parents_other_waits() {
     }
 }
 
-/// Memory is read at the speed of memory, whatever the clock: a stream with
-/// several lines on their way, a chain line by line.
+/// Memory is read at the speed of memory, at any frequency: a stream several lines at a time, a
+/// chain line by line.
 #[test]
 fn memory_takes_its_own_time() {
     for capacity in [1024, 256] {
@@ -408,7 +409,8 @@ fn the_fork_of_a_process_costs_more_than_that_of_a_thread() {
     }
 }
 
-/// Who slept pays for it, not who woke it, and who did not sleep pays nothing.
+/// A task that slept pays the cost of blocking; its waker does not, nor does a task that did not
+/// sleep.
 #[test]
 fn blocking_costs_the_sleeper() {
     let mut costly = machine(1, 1);
@@ -422,7 +424,7 @@ fn blocking_costs_the_sleeper() {
     });
 }
 
-/// No number is too large: what takes longer than there is time takes for ever.
+/// No number is too large: an operation that is longer than the range of time never ends.
 #[test]
 fn huge_times_are_for_ever() {
     let ns = u64::MAX;

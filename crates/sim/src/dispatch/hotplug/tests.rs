@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! CPUs go and come: where their tasks, timers, domains and clocks are then.
-//! Ticks come every 4 ms, nothing costs anything; the invariants, which hold for
-//! every test here, say that nothing is left on a CPU that is off.
+//! Tests of CPUs that go offline and come back: their tasks, timers, domains and clocks.
+//! Ticks come every 4 ms, and all costs are 0. The invariants, which are checked in
+//! every test here, forbid anything on an offline CPU.
 
 use crate::dispatch::Sim;
 use crate::dispatch::exec::TIMER_SLACK;
@@ -29,7 +29,7 @@ fn sleep(ms: u64) -> Op {
     Op::Sleep { ns: ms * MS }
 }
 
-/// Does `ops` 2000 times.
+/// A task that executes `ops` 2000 times.
 fn again(ops: &[Op]) -> Vec<Op> {
     let (slot, end) = (0, ops.len() as u32 + 2);
     let mut all = vec![Op::LoopBegin {
@@ -62,7 +62,7 @@ fn on(ms: u64, cpus: &str) -> Change {
     }
 }
 
-/// Runs `test` under `base` on a machine to which `changes` are done.
+/// Runs `test` under `base` on a machine with these `changes`.
 fn of_kernel<R>(
     base: &str,
     machine: &Machine,
@@ -137,7 +137,7 @@ fn the_next_cpu_is_one_of_the_same_node() {
     });
 }
 
-/// A task that may use no CPU that is there may use all from then on, for ever
+/// A task that may use no online CPU may use all CPUs from then on, for ever
 /// (`do_set_cpus_allowed(p, cpu_possible_mask)`).
 #[test]
 fn affinity_breaks_where_nothing_is_left_of_it() {
@@ -170,8 +170,8 @@ fn affinity_breaks_where_nothing_is_left_of_it() {
     }
 }
 
-/// `__set_cpus_allowed_ptr` refuses CPUs of which none is there, and the task goes
-/// on as before; a task that is born so may run anywhere.
+/// `__set_cpus_allowed_ptr` refuses a mask without an online CPU, and the task goes
+/// on as before; a task that begins with such a mask may run anywhere.
 #[test]
 fn an_affinity_without_cpus() {
     use alight_workload::program::Attributes;
@@ -204,7 +204,7 @@ fn an_affinity_without_cpus() {
     );
 }
 
-/// A timer that was started on a CPU that went expires on another, in time.
+/// A timer of a CPU that went offline expires on another one, in time.
 #[test]
 fn timers_go_on() {
     for base in BASES {
@@ -220,7 +220,7 @@ fn timers_go_on() {
     }
 }
 
-/// The domains span the CPUs that are there; a level with nothing to balance goes.
+/// The domains span the online CPUs; a level with nothing to balance is removed.
 #[test]
 fn domains_are_built_over_what_is_there() {
     let spans = |sim: &Sim, cpu: usize| -> Vec<Vec<u32>> {
@@ -248,10 +248,10 @@ fn domains_are_built_over_what_is_there() {
     );
 }
 
-/// What tunables scale by is the number of CPUs when the queues were last told:
-/// one that goes still counts then (`rq_offline_fair` runs in
-/// `sched_cpu_deactivate`, before `set_cpu_online(false)`), one that comes does
-/// already. What is asked later knows better (`update_max_interval`).
+/// Tunables scale by the number of CPUs at the last update of the queues. A CPU that goes offline
+/// is still counted then (`rq_offline_fair` runs in `sched_cpu_deactivate`, before
+/// `set_cpu_online(false)`); one that comes online is counted already. Values that are computed
+/// later use the right number (`update_max_interval`).
 #[test]
 fn tunables_follow_a_cpu_behind() {
     let changes = [
@@ -275,7 +275,7 @@ fn tunables_follow_a_cpu_behind() {
     });
 }
 
-/// A CPU that comes back is empty until the balancer brings something.
+/// A CPU that comes back is empty until the balancer brings it tasks.
 #[test]
 fn a_cpu_that_comes_back_gets_work() {
     for base in BASES {
@@ -298,8 +298,8 @@ fn a_cpu_that_comes_back_gets_work() {
     }
 }
 
-/// Without its big CPUs a machine is not asymmetric, and placement does without
-/// the energy model; it comes back with them (`build_perf_domains`).
+/// Without its big CPUs a machine is not asymmetric, and placement does not use
+/// the energy model; it does again when they come back (`build_perf_domains`).
 #[test]
 fn energy_aware_placement_needs_both_kinds() {
     let machine = big_little(4);
@@ -323,7 +323,7 @@ fn energy_aware_placement_needs_both_kinds() {
     });
 }
 
-/// schedutil looks at the CPUs that are there only.
+/// schedutil uses online CPUs only.
 #[test]
 fn a_policy_has_the_cpus_that_are_there() {
     let mut machine = machine(2, 2);
@@ -349,14 +349,14 @@ fn a_policy_has_the_cpus_that_are_there() {
     begin_changed(&changes, rules, &machine, &given, &mut record, |sim| {
         sim.until(198 * MS);
         assert_eq!(sim.core.cpus[1].freq_scale, 1024, "the hog asks for all");
-        // What CPU 0 was used when it went off does not count: nobody brings it down.
+        // The last utilization of CPU 0 does not count, although it never decays.
         sim.until(220 * MS);
         assert_eq!(sim.core.cpus[1].freq_scale, 512);
     });
 }
 
-/// An offline CPU rests in its deepest state whatever the governor thinks of it,
-/// and casts its vote for the cluster's.
+/// An offline CPU rests in its deepest state, whatever the governor would choose,
+/// and votes for that of the cluster.
 #[test]
 fn an_offline_cpu_takes_the_least_power() {
     let machine = Machine::load("juno-r0").expect("built in");
@@ -373,8 +373,8 @@ fn an_offline_cpu_takes_the_least_power() {
     assert!(energy(&[off(10, &all)]) <= energy(&[]));
 }
 
-/// 100 operations among tasks of all kinds: the invariants are proved after each
-/// event, and at the end every CPU is there and every task has run.
+/// 100 operations among tasks of all kinds: the invariants are checked after each
+/// event, and at the end every CPU is online and every task has run.
 #[test]
 fn torture() {
     for (seed, base) in (0..).zip(BASES) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The check of the invariants finds what is broken, and says what.
+//! Tests of the check of the invariants: it finds the damage, and names it.
 
 use crate::base::timeline::NONE;
 use crate::dispatch::Sim;
@@ -8,8 +8,8 @@ use crate::world::state::{Life, Phase};
 use alight_policy::abi::task_flag;
 use alight_workload::program::Op;
 
-/// CPU 0 runs one of tasks 0 and 1 and queues the other, task 2 sleeps.
-/// What the check says after `damage`.
+/// The message of the check after `damage`. CPU 0 runs one of tasks 0 and 1 and queues the other;
+/// task 2 sleeps.
 fn said_after(damage: fn(&mut Sim)) -> String {
     let hog = task(0, &[Op::Run { ns: 100 * MS }]).on(&[0]);
     let sleeper = task(0, &[Op::Sleep { ns: 100 * MS }]).on(&[1]);
@@ -95,7 +95,7 @@ fn each_kind_of_damage_is_found() {
     }
 }
 
-/// The message says when.
+/// The message contains the time.
 #[test]
 fn the_place_is_named() {
     let said = said_after(|sim| sim.overloaded.remove(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Recorded wakeups, and what they end.
+//! Tests of recorded wakeups, and of the sleeps that they end.
 
 mod beginnings;
 mod sleeps;
@@ -21,7 +21,7 @@ fn mark(mark: u32) -> Op {
     Op::Mark { mark }
 }
 
-/// A wakeup that comes when it comes.
+/// A wakeup that does not wait.
 fn wake(task: u32, nth: u32) -> Op {
     Op::Wake {
         task,
@@ -41,8 +41,8 @@ fn hand_off(task: u32, nth: u32) -> Op {
     }
 }
 
-/// Runs these programs to their end, each on a CPU of its own, where nothing costs anything but
-/// what `costs` says.
+/// Runs these programs to their end, each on a CPU of its own; all costs are 0 but those that
+/// `costs` sets.
 fn on_own_cpus(costs: Costs, programs: &[&[Op]], test: impl FnOnce(&mut Sim)) -> Record {
     let mut machine: Machine = machine(programs.len(), programs.len());
     machine.core_types[0].costs = costs;
@@ -59,7 +59,7 @@ fn on_own_cpus(costs: Costs, programs: &[&[Op]], test: impl FnOnce(&mut Sim)) ->
     record
 }
 
-/// When marks 0, 1 ... were passed first, ms, if nothing costs anything.
+/// When marks 0, 1 ... were passed first, ms, if all costs are 0.
 fn passed<const N: usize>(programs: &[&[Op]]) -> [u64; N] {
     let mut times = [0; N];
     on_own_cpus(Costs::default(), programs, |sim| {
@@ -71,15 +71,15 @@ fn passed<const N: usize>(programs: &[&[Op]]) -> [u64; N] {
 
 #[test]
 fn a_wakeup_ends_the_sleep_that_it_names_and_no_other() {
-    // What the waker does, and when the two sleeps of the other end.
+    // The operations of the waker, and when the two sleeps of the other task end.
     let cases: [(&[Op], [u64; 2]); 6] = [
         (&[run(1), wake(1, 1), run(1), wake(1, 2)], [1, 2]),
-        // That of the second sleep comes before the first has ended.
+        // The wakeup for the second sleep comes before the first sleep has ended.
         (&[run(1), wake(1, 2), run(1), wake(1, 1)], [2, 2]),
         // Before the first has begun, which is not at 0: the sleeper computes.
         (&[wake(1, 1), wake(1, 2), run(1)], [0, 0]),
         (&[wake(1, 2), wake(1, 1)], [0, 0]),
-        // Twice: the second one finds the task awake, or in a sleep that it is not for.
+        // Twice: the second one finds the task awake, or in another sleep.
         (
             &[run(1), wake(1, 1), wake(1, 1), run(1), wake(1, 2)],
             [1, 2],
@@ -110,7 +110,7 @@ fn an_early_wakeup_is_remembered_and_spares_the_sleep() {
 fn a_hand_off_waits_until_the_sleep_has_begun() {
     // When the waker goes on, and when the sleeper does.
     let cases: [(&[Op], &[Op], [u64; 2]); 5] = [
-        // It comes first, or last.
+        // The waker comes first, or last.
         (
             &[hand_off(1, 1), mark(0)],
             &[run(3), Op::Await, mark(1)],
@@ -121,13 +121,13 @@ fn a_hand_off_waits_until_the_sleep_has_begun() {
             &[run(3), Op::Await, mark(1)],
             [5, 5],
         ),
-        // It is for the second sleep: the first is another's, or needs none.
+        // The wakeup is for the second sleep: another wakeup ends the first, or none is needed.
         (
             &[wake(1, 1), hand_off(1, 2), mark(0)],
             &[run(3), Op::Await, run(4), Op::Await, mark(1)],
             [7, 7],
         ),
-        // Two in a row: each waits for its own.
+        // Two wakeups in a row: each waits for its sleep.
         (
             &[hand_off(1, 1), hand_off(1, 2), mark(0)],
             &[run(3), Op::Await, run(4), Op::Await, mark(1)],
@@ -158,11 +158,11 @@ fn who_never_comes_to_the_sleep_is_not_waited_for() {
     };
     // The waker begins at 0, its target has 2 ms of work.
     let cases: [(&[Op], u64); 3] = [
-        // No such await in its program: at once.
+        // Its program has no such await: the waker goes on at once.
         (&[run(2)], 0),
-        // There may be one, but it ends.
+        // Its program may have one, but the task ends.
         (&may_loop(0), 2),
-        // There is: that many times.
+        // Its program has one, that many times.
         (&[run(2), Op::Await, run(3)], 2),
     ];
     for (target, goes_on) in cases {
@@ -183,7 +183,7 @@ fn only_the_wakeup_is_charged() {
         pipe_ns: 100_000,
         ..Costs::default()
     };
-    // How long the waker's operation takes, ns.
+    // The time that the waker's operation takes, ns.
     let cases: [(&str, Op, &[Op], u64); 5] = [
         ("who sleeps is woken", wake(1, 1), &[Op::Await], 1300),
         ("so by a hand-off", hand_off(1, 1), &[Op::Await], 1300),
@@ -208,7 +208,7 @@ fn only_the_wakeup_is_charged() {
             },
         );
     }
-    // Who lets its waker go is not charged for it: its CPU switches at once.
+    // The target that wakes its waker is not charged for that: its CPU switches at once.
     let sleeper = [run(1), mark(0), Op::Await];
     let mut at = 0;
     let record = on_own_cpus(costs, &[&[hand_off(1, 1)], &sleeper], |sim| {
@@ -219,7 +219,7 @@ fn only_the_wakeup_is_charged() {
     assert_eq!(reached, Some((at, "sched_switch")));
 }
 
-/// A call that a recording tells takes as long as it took, and wakes as a call of the model does.
+/// A call in a recording takes its recorded time, and wakes like a modelled call.
 #[test]
 fn a_call_wakes_behind_its_work_and_decides_before() {
     let costs = Costs {
@@ -238,7 +238,7 @@ fn a_call_wakes_behind_its_work_and_decides_before() {
     assert_eq!(reached, Some(&(3 * MS, "sched_waking")));
 }
 
-/// Who has to give way does so behind the call's work.
+/// A task that has to give way does so after the call's work.
 #[test]
 fn who_is_in_a_call_keeps_its_cpu_until_the_end() {
     for (op, left) in [(run(30), 10), (Op::Enter { ns: 30 * MS }, 30)] {
@@ -273,7 +273,7 @@ fn a_hand_off_leaves_no_trace_in_the_flips_of_who_sleeps() {
     assert_eq!(wakers, [Waker::HandOff, Waker::Task]);
 }
 
-/// What a recording of the run needs besides the events of a trace file.
+/// The details that a recording of the run needs besides the events of a trace file.
 #[test]
 fn details_tell_wakers_yields_and_attributes() {
     let sync = Op::Wake {
@@ -319,8 +319,8 @@ fn details_tell_wakers_yields_and_attributes() {
     );
 }
 
-/// A call to wait begins before its work, and ends when its task is back; one to wake tells how many
-/// it wakes. The two are of one futex.
+/// A call to wait begins before its work, and ends when its task is back; a call to wake reports
+/// how many tasks it wakes. Both use the same futex.
 #[test]
 fn details_tell_calls_on_futexes() {
     let costs = Costs {
@@ -402,7 +402,7 @@ fn details_tell_calls_on_futexes() {
     }
 }
 
-/// A task that sleeps otherwise, and will wait for its children, is not woken by their end.
+/// The end of a child does not wake a task in another sleep that will wait for its children later.
 #[test]
 fn a_childs_end_is_no_wakeup_from_another_sleep() {
     let parent = [Op::Fork { task: 1 }, Op::Await, Op::WaitChildren, mark(0)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A pipe that another writer filled before, while its reader waits for the first; one whose bytes
-//! another reader took.
+//! Tests of pipes that get room or bytes: one that another writer filled while its reader waits for
+//! the first writer; one whose bytes another reader took.
 
 use crate::testbed::{MS, begin, machine, task, workload};
 use crate::world::state::Life;

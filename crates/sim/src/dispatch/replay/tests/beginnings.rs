@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks that were there before the recording began.
+//! Tests of tasks that existed before the recording began.
 
 use super::{mark, run, wake};
 use crate::dispatch::Sim;
@@ -19,7 +19,7 @@ fn on(cpu: u32) -> Begins {
     }
 }
 
-/// Tasks with programs of their own that begin so, at 0.
+/// Tasks with programs of their own, and their beginnings, at 0.
 fn beginning(tasks: &[(Begins, &[Op])]) -> Workload {
     let given: Vec<_> = tasks.iter().map(|(_, ops)| task(0, ops)).collect();
     let mut workload = workload(&given);
@@ -60,7 +60,7 @@ fn who_sleeps_first_is_asleep_from_the_start() {
             3,
         ),
         (Op::Complete { ns: 4 * MS, cpu: 0 }, 4),
-        // It is no sleep.
+        // The first operation is no sleep.
         (Op::SleepUntil { ns: 0, slack_ns: 0 }, 0),
     ];
     for (op, at) in cases {
@@ -75,7 +75,7 @@ fn who_sleeps_first_is_asleep_from_the_start() {
     }
 }
 
-/// The run waits for it no longer, and does not end before the others are done.
+/// The run no longer waits for a retired task, and does not end before the others are done.
 #[test]
 fn who_retires_before_its_first_sleep_is_asleep_from_the_start() {
     let retired = [mark(0), Op::Retire, Op::Await, mark(1)];
@@ -99,7 +99,8 @@ fn a_sleep_from_the_start_lets_a_hand_off_go() {
     });
 }
 
-/// 32 periods of 1.024 ms halve a signal, and one that is open does not count yet: what `util_avg` was is part of the CPU's from the start.
+/// 32 periods of 1.024 ms halve a signal, and a period that is open does not count yet: the
+/// recorded `util_avg` is part of the CPU's from the start.
 #[test]
 fn utilization_begins_as_recorded_and_decays() {
     for base in BASES {
@@ -141,8 +142,8 @@ fn utilization_begins_as_recorded_and_decays() {
     }
 }
 
-/// Of three that are runnable, who got least goes first, whatever the order in which they stand in
-/// the workload; they stay apart as they were.
+/// Of three runnable tasks, the one that got least runs first, in any order of the workload; the
+/// distances between them are kept.
 #[test]
 fn virtual_times_are_as_far_apart_as_recorded() {
     let aheads = [300_000, -200_000, 100_000];
@@ -173,7 +174,7 @@ fn virtual_times_are_as_far_apart_as_recorded() {
     }
 }
 
-/// Not known: as of whoever wakes up.
+/// A task whose virtual time is not known is placed like one that wakes up.
 #[test]
 fn an_unknown_virtual_time_is_that_of_a_wakeup() {
     for base in BASES {

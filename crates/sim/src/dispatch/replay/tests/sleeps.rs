@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Sleeps that end at a time, and those that a device ends.
+//! Tests of sleeps that end at a time, and of sleeps that a device ends.
 
 use super::{mark, on_own_cpus, passed, run};
 use crate::face::changes::{Action, Change};
@@ -18,7 +18,7 @@ fn complete(ms: u64, cpu: u32) -> Op {
     Op::Complete { ns: ms * MS, cpu }
 }
 
-/// Its times count from the start of the workload, and it has no slack.
+/// Times count from the start of the workload, and there is no slack.
 #[test]
 fn a_time_that_is_slept_until_does_not_move() {
     let cases: [(&[Op], [u64; 3]); 3] = [
@@ -26,7 +26,8 @@ fn a_time_that_is_slept_until_does_not_move() {
             &[until(5), mark(0), until(10), mark(1), until(20), mark(2)],
             [5, 10, 20],
         ),
-        // The work between takes longer: the sleep that has passed is none, the next is on time.
+        // The work in between takes longer: a sleep whose time has passed is skipped, the next is
+        // on time.
         (
             &[
                 until(5),
@@ -50,7 +51,7 @@ fn a_time_that_is_slept_until_does_not_move() {
     on_own_cpus(Costs::default(), &[&[until(5), mark(0)]], |sim| {
         assert_eq!(sim.passed(0).0, 5 * MS, "to the nanosecond");
     });
-    // Of a workload that starts later.
+    // A workload that starts later.
     let later = workload(&[task(3 * MS, &[run(1), until(5), mark(0)])]);
     begin_recorded(&machine(1, 1), &later, &mut Record::default(), |sim| {
         sim.until(100 * MS);
@@ -64,8 +65,8 @@ fn a_timer_with_slack_expires_behind_those_that_interrupt_in_it() {
         ns: 5 * MS,
         slack_ns,
     };
-    // The slack of the first, what the other does, how much later than at 5 ms the first is woken,
-    // and who is woken before.
+    // The slack of the first, the operations of the other, how much later than at 5 ms the first
+    // is woken, and the task that is woken before.
     let cases = [
         (0, until(9), 0, 0),
         (1, until(9), 1, 0),
@@ -91,7 +92,7 @@ fn a_device_interrupts_the_cpu_that_it_is_bound_to() {
         action: Action::Offline(CpuSet::single(cpu)),
     };
     let gone = [offline(1)];
-    // The CPU of the interrupt, what changes at 1 ms, and where the task is woken from: it sleeps
+    // The CPU of the interrupt, the change at 1 ms, and the CPU that wakes the task, which sleeps
     // on CPU 2 from 0 to 3 ms.
     let cases: [(u32, &[Change], usize); 5] = [
         (1, &[], 1),
@@ -112,8 +113,8 @@ fn a_device_interrupts_the_cpu_that_it_is_bound_to() {
     }
 }
 
-/// A hard interrupt takes the time of a timer's from whoever runs there; the task that waits does
-/// not.
+/// A device's interrupt takes the time of a timer's interrupt from the task that runs on that CPU,
+/// not from the task that waits.
 #[test]
 fn an_interrupt_of_a_device_is_charged_where_it_comes() {
     let costs = Costs {
@@ -122,7 +123,7 @@ fn an_interrupt_of_a_device_is_charged_where_it_comes() {
     };
     let waits = [complete(3, 1), mark(0)];
     let hog = [run(10), mark(1)];
-    // Both tasks start by a timer on their CPU. The interrupt wakes who waits at its end.
+    // Both tasks start by a timer on their CPU. The interrupt wakes the waiting task at its end.
     on_own_cpus(costs, &[&waits, &hog], |sim| {
         assert_eq!(sim.passed(0).0, 7000 + 3 * MS + 7000);
         assert_eq!(sim.passed(1).0, 10 * MS + 2 * 7000);

@@ -406,7 +406,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `cpu` goes off (`rq_offline_rt`).
+    /// `cpu` goes offline (`rq_offline_rt`).
     pub fn rt_offline(&mut self, cpu: usize) {
         self.disable_runtime(cpu);
         self.push_round_goes_on(cpu);

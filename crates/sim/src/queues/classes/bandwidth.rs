@@ -140,7 +140,7 @@ impl Queues<'_> {
         }
     }
 
-    /// Books `delta` ns; true if the class has to leave the CPU
+    /// Adds `delta` ns to the time run; true if the class has to leave the CPU
     /// (`sched_rt_runtime_exceeded`).
     pub(super) fn charge_bandwidth(&mut self, cpu: usize, delta: u64) -> bool {
         if !self.classes.bandwidth.throttles {

@@ -198,7 +198,7 @@ impl Queues<'_> {
         self.classes.total_bw -= std::mem::take(&mut d.admitted);
     }
 
-    /// Do the tasks of the class have more bandwidth than the other CPUs can give, without `cpu`
+    /// Do the tasks of the class have more bandwidth than the CPUs other than `cpu` can give
     /// (`dl_cpu_busy`, `dl_bw_deactivate`)?
     pub fn dl_needs(&self, cpu: usize) -> bool {
         let rules = self.kernel.deadline.filter(|_| self.classes.total_bw != 0);

@@ -304,7 +304,7 @@ impl Queues<'_> {
         }
     }
 
-    /// `cpu` goes off.
+    /// `cpu` goes offline: stops its server.
     pub fn server_offline(&mut self, cpu: usize) {
         self.server_stop(cpu);
         self.classes.servers[cpu].idle_since = None;

@@ -87,7 +87,7 @@ struct GroupQueue {
     /// (`propagate`, `prop_runnable_sum`).
     propagate: bool,
     prop_sum: i64,
-    /// Load sums of sleepers that woke on other CPUs (`removed.runnable_sum`).
+    /// Load sums of tasks that were removed while they were not queued (`removed.runnable_sum`).
     removed_sum: i64,
 }
 

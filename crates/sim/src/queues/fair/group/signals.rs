@@ -45,8 +45,8 @@ impl Queues<'_> {
         view.capacity_orig = cpu.capacity_orig;
     }
 
-    /// Called before the signals of a group's queue `q` are brought to now: the load of sleepers
-    /// that woke on other CPUs will leave it (`update_cfs_rq_load_avg`). True if a task of the
+    /// Called before the signals of a group's queue `q` are brought to now: load that was removed
+    /// since the last update will leave it (`update_cfs_rq_load_avg`). True if a task of the
     /// group runs on the CPU.
     fn group_refreshes(&mut self, q: usize) -> bool {
         self.group_clock(q);
@@ -90,7 +90,7 @@ impl Queues<'_> {
         }
     }
 
-    /// A sleeper leaves its old queue on `cpu` ([`rq::remove`]).
+    /// A task that sleeps or has ended leaves its old queue on `cpu` ([`rq::remove`]).
     pub fn remove_signals(&mut self, cpu: usize, task: u32) {
         let q = self.queue_of(cpu, task);
         let world = self.world();

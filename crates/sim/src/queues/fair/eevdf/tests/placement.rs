@@ -104,7 +104,7 @@ fn a_migrating_task_goes_on_with_its_turn() {
 }
 
 /// reweight_entity(): a change of weight keeps the time that a task owes the queue, or is owed, and
-/// therefore the mean; it also keeps the used part of the turn.
+/// therefore the mean; it also keeps the task's part of the turn.
 #[test]
 fn a_new_weight_leaves_the_mean_where_it_is() {
     on_one_cpu(&hogs(2), |sim| {

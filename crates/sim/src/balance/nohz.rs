@@ -352,8 +352,8 @@ pub(crate) trait NohzBalance<'a>: Stopper<'a> {
         c.ipi_at = c.ipi_at.min(at);
     }
 
-    /// A CPU that goes idle for a while refreshes the blocked load of the others
-    /// (`nohz_newidle_balance`): here, before it idles, or in later kernels once it is idle.
+    /// A CPU that goes idle for a while refreshes the blocked load of the others before it is idle
+    /// (`nohz_newidle_balance`); in later kernels once it is idle.
     fn nohz_newidle_balance(&mut self, cpu: usize, now: u64) {
         let due = self.nohz.has_blocked && now >= self.nohz.next_blocked;
         if !due || self.core.cpus[cpu].avg_idle < MIGRATION_COST {

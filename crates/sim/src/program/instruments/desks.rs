@@ -114,7 +114,7 @@ impl Programs<'_> {
         }
     }
 
-    /// Wakes the next of the gathered callers; the one who came last is first.
+    /// Wakes the next of the gathered callers, the latest one first.
     pub fn answer(&mut self, cpu: usize, id: u32, last: u32) -> Effect {
         let desk = &mut self.instruments.desks[id as usize];
         if let Some((caller, stamp)) = desk.gathered.pop() {

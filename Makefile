@@ -9,6 +9,7 @@
 #	make cards	make the cards and figures of docs/results/policies again
 #	make studies	run the published experiments (hours), write docs/results/studies.md
 #	make bench-live	the live scheduler against others in a guest, write docs/results/bench-live.md (an hour)
+#	make release	the program, laid out by a profile of itself: target/profiled/release/alight
 #	make deb	the Debian package, for Debian 12 and 13
 #	make soak	do to the live scheduler what machines and people do (hours), make its decisions of a
 #			minute again, write docs/results/soak.md; load it on all kernels, write docs/results/live-kernels.md; install the package in guests
@@ -21,7 +22,7 @@ DEMO_BESIDE    = housekeeping
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: book check demo golden test bench bench-live cards deb soak studies verify
+.PHONY: book check demo golden test bench bench-live cards deb release soak studies verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -59,6 +60,10 @@ bench:
 bench-live:
 	vm/install.sh --test
 	crates/live/bench/bench.sh docs/results/bench-live.md
+
+release:
+	vm/install.sh --build
+	packaging/release.sh
 
 deb:
 	vm/install.sh --deb

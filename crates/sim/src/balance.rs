@@ -28,7 +28,7 @@
 //! nodes), core scheduling and bandwidth groups; and SD_SERIALIZE, whose lock two
 //! balancers never want at the same instant.
 
-use crate::world::occupancy::of_groups;
+use crate::world::occupancy::{Count, Occupancy, of_groups};
 mod by_index;
 mod by_load;
 mod cache_aware;
@@ -64,7 +64,6 @@ use crate::kernel::{Bounds, MisfitStatus};
 use crate::place::Place;
 use crate::queues::Queues;
 use crate::world::World;
-use crate::world::occupancy::{Count, Occupancy};
 use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
 use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
 use counts::Counts;

@@ -6,12 +6,11 @@
 //! (`task_misfits_asym_cpu`).
 
 use super::cache_nice_tries;
-use crate::balance::Balancer;
-use crate::balance::Idle;
 use crate::balance::contest::GroupStats;
 use crate::balance::detach::Take;
 use crate::balance::groups::Scope;
 use crate::balance::imbalance::Migrate;
+use crate::balance::{Balancer, Idle};
 use crate::base::treap::NONE;
 use alight_policy::abi::NONE as NO_DOMAIN;
 use alight_policy::abi::domain_flag;
@@ -40,13 +39,13 @@ enum Verdict {
 
 impl Balancer<'_> {
     /// Have so many attempts failed that caches no longer count?
-    pub(super) fn gave_up(&self, scope: &Scope) -> bool {
+    fn gave_up(&self, scope: &Scope) -> bool {
         let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
         self.balance[scope.dst].levels[scope.level].nr_balance_failed > tries
     }
 
     /// Does `task` fit `src`, but not `dst` (`task_misfits_asym_cpu`)?
-    pub(super) fn would_misfit(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> bool {
+    fn would_misfit(&self, scope: &Scope, src: usize, dst: usize, task: u32) -> bool {
         let view = &self.views[task as usize];
         self.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0
             && !self.task_fits(view, dst)
@@ -83,7 +82,7 @@ impl Balancer<'_> {
     }
 
     /// `cpus_share_cache`
-    pub fn share_cache(&self, a: usize, b: usize) -> bool {
+    fn share_cache(&self, a: usize, b: usize) -> bool {
         self.cache_aware.llc(a) == self.cache_aware.llc(b)
     }
 
@@ -178,7 +177,7 @@ impl Balancer<'_> {
     }
 
     #[cold]
-    pub(super) fn count_drawn(&self, scope: &Scope, group: usize) -> u32 {
+    fn count_drawn(&self, scope: &Scope, group: usize) -> u32 {
         if self.domain(scope.dst, scope.level).flags & domain_flag::SHARE_LLC != 0 {
             return 0;
         }

@@ -33,7 +33,7 @@ pub(crate) enum Named {
 
 impl Counts {
     /// In the order of the report.
-    fn named(&self) -> [Named; 6] {
+    fn named(&self) -> impl Iterator<Item = Named> {
         use Named::{Seconds, Times};
         [
             Times("balance_pulls", self.pulled),
@@ -43,12 +43,13 @@ impl Counts {
             Seconds("newidle_s", self.newidle_ns),
             Times("active_balances", self.active),
         ]
+        .into_iter()
     }
 }
 
 impl Balancer<'_> {
     /// What balancing counted, for the report.
-    pub fn balance_counts(&self) -> [Named; 6] {
+    pub fn balance_counts(&self) -> impl Iterator<Item = Named> {
         self.counts.named()
     }
 

@@ -227,7 +227,7 @@ impl Balancer<'_> {
     }
 
     /// Is the task small enough for the amount left? If so, subtracts it (`detach_tasks`).
-    pub(super) fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+    fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
         let view = &self.views[task as usize];
         let rules = &self.kernel.balance.detach;
         // `shr_bound`

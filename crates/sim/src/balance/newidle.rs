@@ -6,8 +6,7 @@
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
-use crate::balance::{BalanceByIndex, LoadBalance, NohzBalance};
-use crate::balance::{Balancer, Stopper};
+use crate::balance::{BalanceByIndex, Balancer, LoadBalance, NohzBalance, Stopper};
 use crate::base::rng::{Purpose, below};
 use crate::kernel::{Dice, Gate};
 use alight_policy::MAX_LEVELS;
@@ -155,7 +154,7 @@ impl Balancer<'_> {
     }
 
     /// The weight of a success, if a random draw lets `cpu` search its domain.
-    pub fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
+    fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
         let dice = self.kernel.balance.newidle.dice;
         let luck = &self.balance[cpu].newidle[level];
         if dice == Dice::None || dice == Dice::BySuccessAndRate && luck.ratio >= SURE {
@@ -175,7 +174,7 @@ impl Balancer<'_> {
     }
 
     /// Is there work on some CPU, and is the expected idle time long enough to search?
-    pub fn worth_a_look(&self, cpu: usize) -> bool {
+    fn worth_a_look(&self, cpu: usize) -> bool {
         let takes = match self.kernel.balance.newidle.gate {
             Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
             Gate::FirstDomain => self.balance[cpu].levels[0].max_newidle_lb_cost,

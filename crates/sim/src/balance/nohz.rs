@@ -4,8 +4,7 @@
 
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
-use crate::balance::{BalanceByIndex, PeriodicBalance};
-use crate::balance::{Balancer, Stopper};
+use crate::balance::{BalanceByIndex, Balancer, PeriodicBalance, Stopper};
 use crate::base::timeline::NONE;
 use crate::kernel::NohzRound;
 use crate::world::World;

@@ -214,7 +214,7 @@ impl Balancer<'_> {
     }
 
     /// An imbalance was found: look again soon, unless the running task had to be pushed.
-    pub fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
+    fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
         let (least, most) = self.bounds(dst, level);
         let own = self.levels(dst, level);
         if !backs_off {
@@ -226,7 +226,7 @@ impl Balancer<'_> {
 
     /// There is no imbalance, or none that can be ended: look again later. Newidle
     /// attempts neither use nor change the interval.
-    pub(super) fn back_off(&mut self, scope: &Scope, pinned: bool) {
+    fn back_off(&mut self, scope: &Scope, pinned: bool) {
         let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
         if scope.idle == Idle::Newly || spares_misfit {
             return;

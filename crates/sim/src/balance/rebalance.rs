@@ -4,8 +4,7 @@
 
 use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
-use crate::balance::{BalanceByIndex, LoadBalance};
-use crate::balance::{Balancer, Stopper};
+use crate::balance::{BalanceByIndex, Balancer, LoadBalance, Stopper};
 use crate::kernel::Gate;
 use crate::world::World;
 use alight_policy::abi::domain_flag;

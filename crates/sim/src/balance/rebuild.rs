@@ -6,8 +6,7 @@
 use super::pack::{Packing, keeps_signals_2013};
 use super::{Level, newidle, sums};
 use crate::balance::Balancer;
-use crate::world::occupancy::Count;
-use crate::world::occupancy::of_groups;
+use crate::world::occupancy::{Count, of_groups};
 use alight_policy::NONE;
 use alight_policy::abi::rule;
 

@@ -5,8 +5,7 @@
 use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
 use crate::face::api::Error;
-use crate::face::changes::Action;
-use crate::face::changes::Change;
+use crate::face::changes::{Action, Change};
 use crate::face::feasible::check_changes;
 use alight_machine::Machine;
 

@@ -20,7 +20,7 @@ impl Queues<'_> {
     }
 
     /// The frequency of `domain` changes now.
-    pub fn set_opp(&mut self, domain: usize, opp: u32) {
+    fn set_opp(&mut self, domain: usize, opp: u32) {
         if opp == self.opp_index(domain) {
             return;
         }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The idle loop: the way into it, the choice of an idle state, and the way out of it.
 
-use crate::balance::Balancer;
-use crate::balance::NohzBalance;
+use crate::balance::{Balancer, NohzBalance};
 use crate::base::queue::NEVER;
 use crate::base::treap::NONE;
 use crate::dispatch::Sim;
@@ -44,7 +43,7 @@ impl Balancer<'_> {
 impl World<'_> {
     /// If all threads of the core are idle, wakeups search for idle cores again
     /// (`update_idle_core`).
-    pub fn core_went_idle(&mut self, cpu: usize) {
+    fn core_went_idle(&mut self, cpu: usize) {
         let place = &self.core.places[cpu];
         if place.smt_domain == NONE {
             return;

@@ -2,8 +2,7 @@
 //! Requests to change the machine during a run: hotplug, frequency limits, and the start of
 //! counting.
 
-use crate::base::rng::Purpose;
-use crate::base::rng::below;
+use crate::base::rng::{Purpose, below};
 use alight_machine::CpuSet;
 /// An action of an administrator or the firmware, with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 //! each is checked against the present values of the others.
 
 use crate::face::api::{Error, SystemClamps};
-use crate::face::sysctl::Sysctl;
-use crate::face::sysctl::SysctlName;
+use crate::face::sysctl::{Sysctl, SysctlName};
 use crate::kernel::{Clamps, Fair, Kernel, Throttle};
 
 /// The limit of real-time tasks: `runtime` in each `period`, ns.

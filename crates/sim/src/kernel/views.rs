@@ -3,19 +3,13 @@
 
 use crate::face::api::Error;
 use crate::kernel;
-use crate::kernel::Hybrids;
-use crate::kernel::Kernel;
 use crate::kernel::hybrid::hybrids;
 use crate::kernel::itmt::RankedDomains;
-use alight_machine::ItmtDriver;
-use alight_machine::Machine;
+use crate::kernel::{Hybrids, Kernel};
 use alight_machine::views::of_machine;
-use alight_policy::Core;
-use alight_policy::Mask;
-use alight_policy::Params;
-use alight_policy::topology;
-use alight_policy::topology::Description;
-use alight_policy::topology::LevelKind;
+use alight_machine::{ItmtDriver, Machine};
+use alight_policy::topology::{Description, LevelKind};
+use alight_policy::{Core, Mask, Params, topology};
 /// The scheduler's view of the machine with these CPUs online.
 pub(crate) fn views(
     machine: &Machine,

@@ -2,8 +2,7 @@
 //! Metrics of clusters and of the root domain.
 
 use crate::base::queue::NEVER;
-use crate::face::api::Metric;
-use crate::face::api::snake;
+use crate::face::api::{Metric, snake};
 use crate::power::Power;
 use crate::world::World;
 

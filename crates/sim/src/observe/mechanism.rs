@@ -16,12 +16,12 @@ impl World<'_> {
         self.stats.selections.0.map(Count::reported)
     }
 
-    pub fn counted_preemptions(&self) -> u64 {
+    fn counted_preemptions(&self) -> u64 {
         self.preempted - self.counting.preempted_before
     }
 
     /// Busy time of each capacity class, in percent of the time that its CPUs were online.
-    pub fn time_by_capacity(&self) -> Vec<Metric> {
+    fn time_by_capacity(&self) -> Vec<Metric> {
         let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for (cpu, view) in self.core.cpus.iter().enumerate() {
             let class = classes.entry(view.capacity_orig).or_default();

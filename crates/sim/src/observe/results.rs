@@ -3,8 +3,7 @@
 
 use crate::face::api::Metric;
 use crate::program::Programs;
-use alight_workload::program::Better;
-use alight_workload::program::MeasureSource;
+use alight_workload::program::{Better, MeasureSource};
 
 /// A measurement to report, with ids in the run's tables.
 #[derive(Debug, Clone)]

@@ -3,8 +3,7 @@
 
 use crate::base::treap::NONE;
 use crate::power::Power;
-use alight_trace::Event;
-use alight_trace::PrevState;
+use alight_trace::{Event, PrevState};
 
 impl Power<'_> {
     /// Notes that `task` runs on `cpu` now. Called only if some workload asks where its tasks are.

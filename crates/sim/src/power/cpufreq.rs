@@ -16,9 +16,8 @@
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
 use crate::kernel::{Hold, RateLimit};
-use crate::power::Power;
-use crate::power::energy_model;
 use crate::power::pressure::Limits;
+use crate::power::{Power, energy_model};
 use crate::world::World;
 use crate::world::state::Phase;
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
@@ -393,7 +392,7 @@ impl Power<'_> {
     }
 
     /// Sets speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
-    pub fn set_rates(&mut self, domain: usize) {
+    fn set_rates(&mut self, domain: usize) {
         let machine = self.machine;
         let opps = &machine.freq_domains[domain].opps;
         let opp = self.freq[domain].opp(machine, domain);

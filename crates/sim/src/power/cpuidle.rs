@@ -8,8 +8,7 @@
 //! CPU that leaves ends it for all. A state of domain scope is not in any CPU's list: the last CPU
 //! that enters its deepest state chooses it ([`domain`]; PSCI, OS-initiated).
 
-use crate::kernel::Domains;
-use crate::kernel::Kernel;
+use crate::kernel::{Domains, Kernel};
 use alight_machine::Machine;
 mod domain;
 mod governor;

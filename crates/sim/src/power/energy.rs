@@ -10,8 +10,7 @@
 
 use crate::base::queue::NEVER;
 use crate::base::table::Table;
-use crate::face::api::Metric;
-use crate::face::api::snake;
+use crate::face::api::{Metric, snake};
 use crate::power::Power;
 use crate::power::cpuidle::CpuIdle;
 use crate::world::World;

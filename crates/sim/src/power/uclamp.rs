@@ -17,13 +17,11 @@
 
 use crate::face::api::{Cgroup, SystemClamps};
 use crate::kernel::{Clamps, Kernel};
-use crate::power::Power;
-use crate::power::uclamp_sum;
-use crate::world::World;
+use crate::power::{Power, uclamp_sum};
 use crate::world::util::fits;
-use alight_policy::Task;
+use crate::world::{World, asked};
 use alight_policy::abi::{Cpu, Params, rule};
-use alight_policy::rq;
+use alight_policy::{Task, rq};
 
 /// The upper clamp of a task without one: no limit.
 const SCALE: u32 = 1024;
@@ -104,7 +102,7 @@ impl Limits {
         system: SystemClamps,
         kernel: &Kernel,
         groups: &[Cgroup],
-        own: &[crate::world::asked::Attributes],
+        own: &[asked::Attributes],
     ) -> Self {
         let limited = system != SystemClamps::default();
         let used = limited || groups.iter().any(Cgroup::clamps);

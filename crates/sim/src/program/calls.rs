@@ -27,7 +27,7 @@ impl Programs<'_> {
     }
 
     /// Traces a call on a channel; `left` units of its cost are still to pass.
-    pub fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
+    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
         let (writes, channel, bytes) = match op {
             Op::Write { channel, bytes } => (true, channel, bytes),
             Op::Read { channel, bytes } => (false, channel, bytes),

@@ -3,8 +3,7 @@
 
 use crate::kernel::tunables::Order;
 use crate::power::uclamp_sum;
-use crate::queues::Queues;
-use crate::queues::fair;
+use crate::queues::{Queues, fair};
 use crate::world::World;
 use alight_policy::rq;
 

@@ -3,13 +3,11 @@
 //! on the queue.
 
 use crate::kernel::Clamps;
-use crate::power::uclamp_sum::add_up;
-use crate::power::uclamp_sum::summed;
+use crate::power::uclamp_sum::{add_up, summed};
 use crate::queues::Queues;
 use alight_policy::abi::task_flag;
 use alight_policy::rq;
-use alight_workload::program::Attributes;
-use alight_workload::program::Workload;
+use alight_workload::program::{Attributes, Workload};
 
 impl Queues<'_> {
     /// Sets `sched_uclamp_used` as it will be when the tasks begin: their first clamps count from

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::face::changes::Limit;
-use crate::face::changes::{Action, Change};
+use crate::face::changes::{Action, Change, Limit};
 use crate::face::feasible::time;
 use alight_machine::{CpuSet, Machine};
 

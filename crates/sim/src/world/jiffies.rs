@@ -20,7 +20,7 @@ impl World<'_> {
 
     /// Brings the number of ticks up to now.
     #[inline]
-    pub fn catch_up_ticks(&mut self) {
+    fn catch_up_ticks(&mut self) {
         if self.now >= self.jiffy_end {
             let passed = (self.now - self.jiffy_end) / self.tunables.tick + 1;
             self.jiffy += passed;

@@ -63,7 +63,7 @@ impl World<'_> {
         to.unwrap_or_else(|| self.anywhere()) as u32
     }
 
-    pub fn is_there_for(&self, cpu: usize, task: u32) -> bool {
+    fn is_there_for(&self, cpu: usize, task: u32) -> bool {
         self.hotplug.online.contains(cpu as u32) && self.allowed(task, cpu)
     }
 
@@ -80,7 +80,7 @@ impl World<'_> {
     }
 
     /// The same within the affinity of `task`; `None`: no CPU of it is online.
-    pub fn fallback_within(&self, from: usize, task: u32) -> Option<usize> {
+    fn fallback_within(&self, from: usize, task: u32) -> Option<usize> {
         let node = self.core.places[from].node;
         let near = |&cpu: &u32| self.core.places[cpu as usize].node == node;
         let there = || self.online_of(self.tasks[task as usize].affinity);
@@ -94,7 +94,7 @@ impl World<'_> {
     }
 
     /// CPUs of an affinity that are online, in rising order.
-    pub fn online_of(&self, affinity: u32) -> impl Iterator<Item = u32> {
+    fn online_of(&self, affinity: u32) -> impl Iterator<Item = u32> {
         let words = self.cpus.len().div_ceil(64);
         self.masks[affinity as usize].and(&self.hotplug.online, words)
     }

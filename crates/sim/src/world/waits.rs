@@ -2,8 +2,7 @@
 //! Mutexes and wait queues of tasks.
 
 use crate::base::treap::NONE;
-use crate::world::state::Interval;
-use crate::world::state::Task;
+use crate::world::state::{Interval, Task};
 /// A mutex.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mutex {

@@ -3,9 +3,8 @@
 //! weights are those of nice 0, 1024.
 
 use super::*;
-use crate::balance::NewidleBalance;
 use crate::balance::tests::{MS, advance, attempt, bind, pretend, put, running, under};
-use crate::balance::{MIGRATION_COST, detach};
+use crate::balance::{MIGRATION_COST, NewidleBalance, detach};
 use crate::dispatch::Sim;
 use proptest::prelude::*;
 

@@ -4,9 +4,7 @@
 //! others without a tick (`nohz_kick_needed`, `nohz_idle_balance` of 3.9.6).
 
 use crate::balance::groups::Scope;
-use crate::balance::{Balancer, Stopper};
-use crate::balance::{Idle, MIGRATION_COST};
-use crate::balance::{LoadBalance, NewidleBalance};
+use crate::balance::{Balancer, Idle, LoadBalance, MIGRATION_COST, NewidleBalance, Stopper};
 use alight_policy::abi::domain_flag;
 
 impl Balancer<'_> {

@@ -2,8 +2,7 @@
 //! SMT: the speed of threads that execute beside each other.
 
 use crate::dispatch::Sim;
-use crate::face::changes::Limit;
-use crate::face::changes::{Action, Change};
+use crate::face::changes::{Action, Change, Limit};
 use crate::testbed::{
     Given, MS, Record, begin, begin_changed, begin_recorded, machine, task, workload,
 };

@@ -6,8 +6,7 @@ use crate::testbed::{
     Given, MS, Record, begin_grouped, begin_under, big_little, machine, task, workload, writing,
 };
 use alight_machine::Governor;
-use alight_workload::program::Op;
-use alight_workload::program::{Attributes, Workload};
+use alight_workload::program::{Attributes, Op, Workload};
 
 const FIXED: (&str, Governor) = ("linux-6.5", Governor::Performance);
 

@@ -7,8 +7,7 @@ use crate::base::timeline::NONE;
 use crate::kernel::Pull;
 use crate::queues::Queues;
 use crate::world::World;
-use crate::world::state::Life;
-use crate::world::state::{DEADLINE, FAIR};
+use crate::world::state::{DEADLINE, FAIR, Life};
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Mask};
 

@@ -7,8 +7,7 @@ use super::dl::Joins;
 use crate::base::timeline::NONE;
 use crate::power::Power;
 use crate::queues::Queues;
-use crate::world::state::List;
-use crate::world::state::{DEADLINE, FAIR};
+use crate::world::state::{DEADLINE, FAIR, List};
 use alight_policy::abi::{Pelt, task_flag};
 use alight_policy::rq;
 

@@ -18,8 +18,7 @@
 use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
-use crate::world::state::DEADLINE;
-use crate::world::state::Phase;
+use crate::world::state::{DEADLINE, Phase};
 
 /// `sched_init_dl_servers`, ns.
 const RUNTIME: i64 = 50_000_000;

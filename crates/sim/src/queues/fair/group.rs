@@ -47,6 +47,7 @@ use super::NICE_0_FINE;
 use crate::base::timeline::{NONE, Nodes};
 use crate::face::api::Cgroup;
 use crate::kernel::tunables::Tunables;
+use crate::kernel::weight;
 use crate::kernel::{Levels, WakeupTest};
 use crate::queues::Queues;
 use crate::world::state::FairQueue;
@@ -159,7 +160,7 @@ impl Groups {
             own: of.iter().map(Option::is_some).collect(),
             groups: (groups.iter())
                 .map(|group| TaskGroup {
-                    shares: u64::from(crate::kernel::weight::shares(group)) << FINE,
+                    shares: u64::from(weight::shares(group)) << FINE,
                     load_avg: 0,
                     runnable_avg: 0,
                 })

@@ -60,23 +60,24 @@ class _Spread:
         self._seconds: Optional[float] = None
 
     def __call__(self, batches: list[str]) -> Iterator[list[str]]:
+        """After an error, tasks in flight run to their end: each takes `TASK_SECONDS` or one batch.
+
+        `ray.cancel` would end them, but ends the driver by SIGABRT if a task ends at that moment
+        (seen in Ray 2.60.0: "Tried to complete task that was not pending").
+        """
         ray = self._ray
         waiting: dict[Any, int] = {}
         at = 0
-        try:
-            while at < len(batches) or waiting:
-                while at < len(batches) and len(waiting) < AHEAD * self._cores():
-                    size = self._size(len(batches) - at)
-                    waiting[self._task.remote(self._payload, batches[at : at + size])] = size
-                    at += size
-                done, _ = ray.wait(list(waiting), num_returns=1)
-                for task in done:
-                    seconds, results = self._result(task)
-                    self._note(seconds / waiting.pop(task))
-                    yield results
-        finally:
-            for task in waiting:
-                ray.cancel(task)
+        while at < len(batches) or waiting:
+            while at < len(batches) and len(waiting) < AHEAD * self._cores():
+                size = self._size(len(batches) - at)
+                waiting[self._task.remote(self._payload, batches[at : at + size])] = size
+                at += size
+            done, _ = ray.wait(list(waiting), num_returns=1)
+            for task in done:
+                seconds, results = self._result(task)
+                self._note(seconds / waiting.pop(task))
+                yield results
 
     def _result(self, task: Any) -> tuple[float, list[str]]:
         """What a task gave. An error of its own is raised as it is, without the worker's."""

@@ -78,8 +78,8 @@ pub(crate) struct Deadline {
     /// Tasks are placed and admitted by capacity (`dl_task_fits_capacity`,
     /// `dl_bw_capacity`, from 5.8 on).
     pub by_capacity: bool,
-    /// Time per second that all deadline tasks together may use, us (`sysctl_sched_rt_runtime`;
-    /// read in 6.12 and 7.2).
+    /// Time per second that all deadline tasks together may use, us (`sysctl_sched_rt_runtime`:
+    /// 950000 in 6.12.117 and 7.1.13, 1000000 in 7.2.13).
     pub limit_us: u64,
     /// The fair servers' share is taken from it (from 6.12 on).
     pub counts_servers: bool,

@@ -164,9 +164,14 @@ const RT_6_12: Rt = Rt {
 
 /// SCHED_DEADLINE from 6.12 on.
 const DEADLINE_6_12: Deadline = Deadline {
-    limit_us: 1_000_000,
     counts_servers: true,
     ..DEADLINE_6_1
+};
+
+/// SCHED_DEADLINE of 7.2 and 7.3.
+const DEADLINE_7_2: Deadline = Deadline {
+    limit_us: 1_000_000,
+    ..DEADLINE_6_12
 };
 
 /// EAS of 7.2 and 7.3.
@@ -453,7 +458,7 @@ pub(crate) static KERNELS: [Kernel; 14] = [
         balance: BALANCE_7_2,
         wake_list: WakeList::OtherCacheOrIdle,
         pipes: PIPES_6_14,
-        deadline: Some(DEADLINE_6_12),
+        deadline: Some(DEADLINE_7_2),
         idle: IDLE_7_2,
     },
     Kernel {
@@ -472,7 +477,7 @@ pub(crate) static KERNELS: [Kernel; 14] = [
         balance: BALANCE_7_3,
         wake_list: WakeList::OtherCacheOrIdle,
         pipes: PIPES_6_14,
-        deadline: Some(DEADLINE_6_12),
+        deadline: Some(DEADLINE_7_2),
         idle: IDLE_7_2,
     },
 ];

@@ -184,22 +184,29 @@ fn the_limit_of_real_time_tasks_is_what_was_written() {
     }
 }
 
-/// Admission by SCHED_DEADLINE on one CPU. With -1 it admits anything, also tasks that are bound to
-/// fewer CPUs than there are.
+/// Does SCHED_DEADLINE admit a task that asks for `percent` of a CPU, on a machine of `cpus`, maybe
+/// bound to one of them?
+fn admits(base: &str, sysctls: &str, cpus: usize, percent: u64, bound: bool) -> bool {
+    let given = task(0, &[Op::Run { ns: MS }]).policy(Policy::Deadline);
+    let mut workload = workload(&[if bound { given.on(&[0]) } else { given }]);
+    workload.tasks[0].attributes = Attributes {
+        slice_ns: Some(percent * 100_000),
+        dl_period_deadline_ns: Some((10 * MS, 10 * MS)),
+        ..workload.tasks[0].attributes.clone()
+    };
+    let mut refusal = None;
+    let machine = machine(cpus, cpus);
+    with_sysctls(&machine, &workload, base, &parse(sysctls), |sim| {
+        sim.until(50 * MS);
+        refusal = sim.take_refusal();
+    });
+    refusal.is_none()
+}
+
+/// With -1 SCHED_DEADLINE admits anything, also tasks that are bound to fewer CPUs than there are.
 #[test]
 fn the_limit_admits_tasks_of_sched_deadline() {
-    let asks = |percent: u64, bound: bool| {
-        let given = task(0, &[Op::Run { ns: MS }]).policy(Policy::Deadline);
-        let mut workload = workload(&[if bound { given.on(&[0]) } else { given }]);
-        let attributes = Attributes {
-            slice_ns: Some(percent * 100_000),
-            dl_period_deadline_ns: Some((10 * MS, 10 * MS)),
-            ..workload.tasks[0].attributes.clone()
-        };
-        workload.tasks[0].attributes = attributes;
-        workload
-    };
-    for (base, sysctls, percent, bound, admitted) in [
+    for (base, sysctls, percent, bound, expected) in [
         ("linux-5.5", "", 94, false, true),
         ("linux-5.5", "", 96, false, true),
         ("linux-5.5", "sched_rt_runtime_us=400000", 79, false, true),
@@ -210,17 +217,26 @@ fn the_limit_admits_tasks_of_sched_deadline() {
         ("linux-7.2", "sched_rt_runtime_us=0", 1, false, false),
         ("linux-7.2", "sched_rt_runtime_us=-1", 10, true, true),
     ] {
-        let workload = asks(percent, bound);
-        let mut refusal = None;
-        with_sysctls(&machine(2, 2), &workload, base, &parse(sysctls), |sim| {
-            sim.until(50 * MS);
-            refusal = sim.take_refusal();
-        });
-        assert_eq!(
-            refusal.is_none(),
-            admitted,
-            "{base}, {sysctls}, {percent} %: {refusal:?}"
-        );
+        let admitted = admits(base, sysctls, 2, percent, bound);
+        assert_eq!(admitted, expected, "{base}, {sysctls}, {percent} %");
+    }
+}
+
+/// The limit is 95 % of a CPU, from 7.2 on 100 %. From 6.12 on the fair server has 5 % of it.
+#[test]
+fn the_limit_by_default() {
+    for (base, most) in [
+        ("linux-5.5", 95),
+        ("linux-6.5", 95),
+        ("linux-6.12", 90),
+        ("linux-7.0", 90),
+        ("linux-7.2", 95),
+        ("linux-7.3", 95),
+    ] {
+        for (percent, expected) in [(most - 1, true), (most + 1, false)] {
+            let admitted = admits(base, "", 1, percent, false);
+            assert_eq!(admitted, expected, "{base}, {percent} %");
+        }
     }
 }
 

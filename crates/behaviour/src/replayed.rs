@@ -43,7 +43,7 @@ pub use verdict::{Standing, Verdict};
 use groups::{Group, Side};
 
 /// The feature is on by default from this kernel on.
-const HRTICK: KernelVersion = KernelVersion { major: 7, minor: 2 };
+const HRTICK: KernelVersion = KernelVersion { major: 7, minor: 1 };
 
 /// Why a recording of a workload cannot be verified.
 #[derive(Debug, thiserror::Error)]
@@ -181,12 +181,12 @@ fn sheet(header: &Header) -> Result<Option<DataSheet>, alight_machine::Error> {
 const HRTICK_ON: &str = r#"
 hrtick = { value = true, source = "default" }
 [sources.default]
-text = "default of kernels from 7.2 on for this architecture"
+text = "default of kernels from 7.1 on for this architecture"
 confidence = "derived"
 "#;
 
-/// Whether 7.2 would end slices by timers on a machine that an older kernel recorded. That the older
-/// one does not is its own default and says nothing of the machine: 7.2 turns the feature on where
+/// Whether 7.1 would end slices by timers on a machine that an older kernel recorded. That the older
+/// one does not is its own default and says nothing of the machine: 7.1 turns the feature on where
 /// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig). Machines
 /// that are captured now have that in their files.
 fn hrtick_under_newer(header: &Header) -> bool {

@@ -203,6 +203,7 @@ fn a_recording_cut_short_is_refused() {
 fn kernels_without_a_base_are_refused() {
     for (release, base) in [
         ("6.1.0-53-cloud-amd64", Some("linux-6.1")),
+        ("7.1.13+deb13-cloud-amd64", Some("linux-7.1")),
         ("7.2.13+deb14-cloud-amd64", Some("linux-7.2")),
         ("5.6.0", Some("linux-5.5")),
         ("6.18.15", Some("linux-6.18")),

@@ -77,7 +77,7 @@ impl Writer {
         };
         line!(head, "hz = {{ value = {hz}, source = \"{source}\" }}");
         if platform.x86 {
-            let rule = self.sources.rule("default of kernels from 7.2 on for x86");
+            let rule = self.sources.rule("default of kernels from 7.1 on for x86");
             line!(head, "hrtick = {{ value = true, source = \"{rule}\" }}");
         }
         let several = |clock: &Clock| clock.khz.as_ref().is_some_and(|khz| khz.value.len() > 1);

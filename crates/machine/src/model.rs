@@ -20,7 +20,7 @@ pub struct Machine {
     /// Timer tick frequency (`CONFIG_HZ`), in Hz.
     pub hz: u32,
     /// Kernels that end slices by timers where they can do so on this machine (sched feature HRTICK, on
-    /// by default from 7.2 on with CONFIG_HRTIMER_REARM_DEFERRED, which x86 has) do so.
+    /// by default from 7.1 on with CONFIG_HRTIMER_REARM_DEFERRED, which x86 has) do so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hrtick: bool,
     /// Time in interrupts is not the tasks' (`CONFIG_IRQ_TIME_ACCOUNTING`; arm64's defconfig and

@@ -397,7 +397,7 @@ fn timers_end_slices_as_by_the_default_of_7_2_unless_such_a_kernel_says_otherwis
     let unknown = Tree::new();
     unknown.online("0-1");
     let debugfs = "sched/features in debugfs of the captured kernel 7.2.13";
-    let default = "default of kernels from 7.2 on for this architecture";
+    let default = "default of kernels from 7.1 on for this architecture";
     for (tree, says, expected, source) in [
         (&server(), None, true, Some(default)),
         (&server(), Some(true), true, Some(debugfs)),

@@ -334,9 +334,9 @@ const SCHED_IDLE: Feature = Feature {
         Tunable {
             name: "wakee",
             summary: "tasks for which such a CPU counts as idle: any task, or normal tasks, which are \
-                      not SCHED_IDLE themselves (7.2)",
+                      not SCHED_IDLE themselves (7.1)",
             values: Values::Word(&["any", "normal"]),
-            default: "any; normal from linux-7.2 on",
+            default: "any; normal from linux-7.1 on",
         },
     ],
     not: &[(

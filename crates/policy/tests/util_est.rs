@@ -198,6 +198,7 @@ fn an_estimate_of_6_12_does_not_know_of_the_last_run() {
         ("linux-6.12", false),
         ("linux-6.18", false),
         ("linux-7.0", true),
+        ("linux-7.1", true),
         ("linux-7.2", true),
         ("linux-7.3", true),
     ] {

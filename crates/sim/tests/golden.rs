@@ -88,7 +88,7 @@ const LOADS: [Load; 10] = [
 const FEWER_LOADS: [&str; 4] = ["sockets", "hogs", "frames", "classes"];
 
 /// Bases that share most of their rules with a neighbour, and where they run.
-const FEWER_BASES: [&str; 8] = [
+const FEWER_BASES: [&str; 9] = [
     "linux-5.10",
     "linux-5.15",
     "linux-6.6",
@@ -96,6 +96,7 @@ const FEWER_BASES: [&str; 8] = [
     "linux-6.12",
     "linux-6.18",
     "linux-7.0",
+    "linux-7.1",
     "linux-7.3",
 ];
 const THEIR_MACHINES: [&str; 4] = ["juno-r0", "rk3588", "i7-1370p", "xeon-8480-2s"];

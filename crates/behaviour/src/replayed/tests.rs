@@ -14,7 +14,8 @@ fn an_older_kernel_does_not_say_that_a_machine_cannot_end_slices_by_timers() {
     let kernel = "alight record workload";
     for (release, arch, source, machine, expected) in [
         ("6.1.0-50-cloud-amd64", "x86_64", kernel, SILENT, true),
-        ("7.1.3", "x86_64", kernel, SILENT, true),
+        ("7.0.14", "x86_64", kernel, SILENT, true),
+        ("7.1.3", "x86_64", kernel, SILENT, false),
         ("6.1.0-50-cloud-amd64", "x86_64", kernel, SAYS_OFF, false),
         ("7.2.13+deb14-cloud-amd64", "x86_64", kernel, SILENT, false),
         ("6.1.0-50-arm64", "aarch64", kernel, SILENT, false),

@@ -35,8 +35,8 @@ static __always_inline int energy_decides(void)
 
 /*
  * The utilization of a CPU does not fit it (cpu_overutilized()). From 6.1 on, and in the
- * last updates of 5.10 and 5.15, it is tested with its clamps; from 7.2 on only the upper
- * clamp counts.
+ * last updates of 5.10 and 5.15, it is tested with its clamps. The lower one is left out
+ * from 6.12 on, kernels do so from 7.1 on; it changes no answer here.
  */
 static __noinline u32 cpu_overutilized(u32 cpu)
 {

@@ -134,7 +134,7 @@ fn sources(text: &mut String, facts: &Facts, measured: &Measured) {
     );
     line!(
         text,
-        "default = {{ text = \"default of kernels from 7.2 on for this architecture\", confidence = \"derived\" }}"
+        "default = {{ text = \"default of kernels from 7.1 on for this architecture\", confidence = \"derived\" }}"
     );
     line!(
         text,
@@ -184,9 +184,9 @@ fn sources(text: &mut String, facts: &Facts, measured: &Measured) {
     );
 }
 
-/// Whether kernels from 7.2 on end slices by timers on this machine: as the captured one is set, if it
+/// Whether kernels from 7.1 on end slices by timers on this machine: as the captured one is set, if it
 /// is one of them, else as is their default. They do where CONFIG_HRTIMER_REARM_DEFERRED is set, which
-/// x86 selects (7.2: kernel/sched/features.h, arch/x86/Kconfig).
+/// x86 selects (7.1.13: kernel/sched/features.h, arch/x86/Kconfig).
 fn hrtick(text: &mut String, facts: &Facts, measured: &Measured) {
     let (on, source) = match measured.hrtick {
         Some(on) => (on, "debugfs"),

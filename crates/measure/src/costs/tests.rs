@@ -124,10 +124,11 @@ fn a_feature_that_is_off_begins_with_no() {
     let on = "A HRTICK B\n";
     for (release, features, says) in [
         ("7.2.13+deb14-amd64\n", off, Some(false)),
+        ("7.1.3\n", on, Some(true)),
         ("7.2-rc1\n", on, Some(true)),
         ("10.0.1\n", on, Some(true)),
         // Off is the default of these on every machine.
-        ("7.1.3\n", off, None),
+        ("7.0.14\n", off, None),
         ("6.1.0-50-amd64\n", off, None),
         ("6.18.15\n", on, None),
         ("custom\n", off, None),

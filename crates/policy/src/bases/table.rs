@@ -103,6 +103,14 @@ pub const BASES: &[Base] = &[
         rules: LINUX_7_0,
     },
     Base {
+        name: "linux-7.1",
+        release: Release::new(7, 1),
+        read: "7.1.13",
+        proof: Proof::Kernel,
+        summary: "as 7.0; a SCHED_IDLE CPU is idle for normal tasks only; slices ended by timers",
+        rules: LINUX_7_1,
+    },
+    Base {
         name: "linux-7.2",
         release: Release::new(7, 2),
         read: "7.2.13",
@@ -288,14 +296,19 @@ const LINUX_7_0: Params = Params {
     ..LINUX_6_18
 };
 
-/// Changes up to 7.2, read in 7.2.13.
-const LINUX_7_2: Params = Params {
+/// Changes up to 7.1, read in 7.1.13.
+const LINUX_7_1: Params = Params {
     sched_idle: rule::SCHED_IDLE_NORMAL,
     empty_scan_tells_nothing: 1,
-    asym: rule::ASYM_CORES,
     idlest_eas_spares: 1,
-    shared_by_asym: 1,
     ..LINUX_7_0
+};
+
+/// Changes up to 7.2, read in 7.2.13.
+const LINUX_7_2: Params = Params {
+    asym: rule::ASYM_CORES,
+    shared_by_asym: 1,
+    ..LINUX_7_1
 };
 
 /// Changes up to 7.3, read in 7.3.4: one line of `sd_init` and the beginning of `reweight_entity`,

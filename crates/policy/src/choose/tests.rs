@@ -170,7 +170,7 @@ fn what_contradicts_itself_is_refused() {
             "scheduler 'linux-3.9+sched-idle': 'sched-idle' does not go with linux-3.9: the \
              searches of Linux 3.9 do not recognise a CPU that runs only SCHED_IDLE tasks; it goes with \
              linux-5.4, linux-5.5, linux-5.10, linux-5.15, linux-6.1, linux-6.5, linux-6.6, \
-             linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.2, linux-7.3",
+             linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.1, linux-7.2, linux-7.3",
         ),
         (
             "linux-6.5+bias-prev",
@@ -294,7 +294,7 @@ fn a_kernel_has_the_nearest_base_that_is_not_newer() {
         (6, 4, Some("linux-6.1")),
         (6, 17, Some("linux-6.12")),
         (6, 19, Some("linux-6.18")),
-        (7, 1, Some("linux-7.0")),
+        (7, 1, Some("linux-7.1")),
         (7, 3, Some("linux-7.3")),
         (9, 0, Some(newest())),
     ] {

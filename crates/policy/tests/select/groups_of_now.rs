@@ -99,6 +99,7 @@ fn cpus_outside_the_affinity_count_in_some_releases() {
         ("linux-6.12", false),
         ("linux-6.18", true),
         ("linux-7.0", false),
+        ("linux-7.1", false),
         ("linux-7.2", false),
         ("linux-7.3", false),
     ] {
@@ -113,8 +114,12 @@ fn cpus_outside_the_affinity_count_in_some_releases() {
 }
 
 #[test]
-fn with_an_energy_model_no_group_is_overloaded_in_7_2() {
-    for (base, local) in [("linux-6.5", false), ("linux-7.2", true)] {
+fn with_an_energy_model_no_group_is_overloaded_from_7_1_on() {
+    for (base, local) in [
+        ("linux-7.0", false),
+        ("linux-7.1", true),
+        ("linux-7.2", true),
+    ] {
         let mut w = World::new(&clusters(), base);
         let domain = crate::energy::little(&w.core.params);
         w.core.set_perf(vec![domain]).unwrap();

@@ -211,8 +211,13 @@ fn a_core_that_is_idle_with_a_thread_outside_the_affinity_is_an_idle_core() {
 }
 
 #[test]
-fn a_search_for_cores_where_no_cpu_is_allowed_tells_something_up_to_6_5() {
-    for (base, known) in [("linux-6.1", 0), ("linux-6.5", 0), ("linux-7.2", 1)] {
+fn a_search_for_cores_where_no_cpu_is_allowed_tells_something_up_to_7_0() {
+    for (base, known) in [
+        ("linux-6.1", 0),
+        ("linux-7.0", 0),
+        ("linux-7.1", 1),
+        ("linux-7.2", 1),
+    ] {
         let mut w = World::new(&smt(4, 2), base);
         w.busy([0, 2]).idle_cores(true).wakes(0, 2);
         // The previous CPU has been taken from the affinity meanwhile.
@@ -239,10 +244,11 @@ fn a_sched_idle_cpu_is_as_good_as_an_idle_one() {
 }
 
 #[test]
-fn but_from_7_2_not_for_a_sched_idle_task() {
+fn but_from_7_1_not_for_a_sched_idle_task() {
     for (base, cpu, step) in [
         ("linux-6.1", 3, "llc_scan"),
         ("linux-6.5", 3, "llc_scan"),
+        ("linux-7.1", 5, "llc_scan"),
         ("linux-7.2", 5, "llc_scan"),
     ] {
         let mut w = World::new(&flat(8), base);

@@ -157,6 +157,8 @@ fn a_sched_idle_wakee_may_be_excluded() {
         ("linux-5.5+sched-idle", class::IDLE, 2),
         ("linux-5.5+sched-idle:wakee=normal", class::IDLE, 3),
         ("linux-5.5+sched-idle:wakee=normal", class::NORMAL, 2),
+        ("linux-7.0", class::IDLE, 2),
+        ("linux-7.1", class::IDLE, 3),
         ("linux-7.2", class::IDLE, 3),
         ("linux-7.2+sched-idle:wakee=any", class::IDLE, 2),
     ] {

@@ -144,12 +144,16 @@ pub(crate) enum Sleepers {
     /// It is dequeued and keeps its lag (up to 6.11).
     Leave,
     /// It stays queued until it is picked or woken. Lag above 0 is then cut off: a woken task is
-    /// placed at the mean (DELAY_ZERO in `requeue_delayed_entity`, which does not charge the
-    /// current task before; 6.12 to 7.0).
+    /// placed at the mean (DELAY_ZERO in `requeue_delayed_entity`; 6.12 to 7.0).
     PayDebt,
     /// The same, and its negative lag does not grow. It is placed again whenever its lag and its
     /// place differ (`update_entity_lag`, from 7.1 on).
-    PayDebtOnly,
+    PayDebtOnly {
+        /// The current task is charged before a woken one is placed (`requeue_delayed_entity`,
+        /// 7.2.13; not in 7.1.13 and before). Else the mean lacks what the current task has run
+        /// since its last update, and the woken task is placed the further ahead of it.
+        charges_curr: bool,
+    },
 }
 
 /// 6.6.87.
@@ -209,13 +213,21 @@ pub(crate) const EEVDF_7_0: Eevdf = Eevdf {
     ..EEVDF_6_18
 };
 
-/// 7.2.13.
-pub(crate) const EEVDF_7_2: Eevdf = Eevdf {
+/// 7.1.13.
+pub(crate) const EEVDF_7_1: Eevdf = Eevdf {
     division: Division::Exact,
     hrtick: true,
     buddies: Buddies::InPicks,
-    sleepers: Sleepers::PayDebtOnly,
+    sleepers: Sleepers::PayDebtOnly {
+        charges_curr: false,
+    },
     ..EEVDF_7_0
+};
+
+/// 7.2.13.
+pub(crate) const EEVDF_7_2: Eevdf = Eevdf {
+    sleepers: Sleepers::PayDebtOnly { charges_curr: true },
+    ..EEVDF_7_1
 };
 
 /// 7.3.4.

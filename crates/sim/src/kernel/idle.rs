@@ -162,8 +162,8 @@ pub(crate) const IDLE_7_0: IdleRules = IdleRules {
     ..IDLE_6_18
 };
 
-/// 7.2.13.
-pub(crate) const IDLE_7_2: IdleRules = IdleRules {
+/// 7.1.13, 7.2.13 and 7.3.4.
+pub(crate) const IDLE_7_1: IdleRules = IdleRules {
     menu: MenuForm::PatternFirst(PatternFirst {
         outliers: Outliers::BothEnds,
         hurries: false,

@@ -154,7 +154,7 @@ const SCHEDUTIL_6_12: Schedutil = Schedutil {
     ..SCHEDUTIL_6_1
 };
 
-/// The real-time class of 6.12.118, 7.0 and 7.2.
+/// The real-time class of 6.12.118 and from 7.0 on.
 const RT_6_12: Rt = Rt {
     throttle: Throttle::None,
     fair_server: true,
@@ -174,14 +174,14 @@ const DEADLINE_7_2: Deadline = Deadline {
     ..DEADLINE_6_12
 };
 
-/// EAS of 7.2 and 7.3.
-const EAS_7_2: EnergyAware = EnergyAware {
+/// EAS from 7.1 on.
+const EAS_7_1: EnergyAware = EnergyAware {
     overutilized: Overutilized::UtilUnderClamp,
     ..EAS_6_1
 };
 
 /// The bases, oldest first.
-pub(crate) static KERNELS: [Kernel; 14] = [
+pub(crate) static KERNELS: [Kernel; 15] = [
     Kernel {
         name: "linux-3.9",
         idle_lag: false,
@@ -446,12 +446,28 @@ pub(crate) static KERNELS: [Kernel; 14] = [
         idle: IDLE_7_0,
     },
     Kernel {
+        name: "linux-7.1",
+        idle_lag: true,
+        clamps: Clamps::OnceUsed,
+        task_groups: Ok(TASK_GROUPS),
+        schedutil: SCHEDUTIL_6_12,
+        energy_aware: Some(EAS_7_1),
+        fair: Fair::Eevdf(EEVDF_7_1),
+        preemption: Preemption::Lazy,
+        rt: RT_6_12,
+        balance: BALANCE_7_1,
+        wake_list: WakeList::OtherCacheOrIdle,
+        pipes: PIPES_6_14,
+        deadline: Some(DEADLINE_6_12),
+        idle: IDLE_7_1,
+    },
+    Kernel {
         name: "linux-7.2",
         idle_lag: true,
         clamps: Clamps::OnceUsed,
         task_groups: Ok(TASK_GROUPS),
         schedutil: SCHEDUTIL_6_12,
-        energy_aware: Some(EAS_7_2),
+        energy_aware: Some(EAS_7_1),
         fair: Fair::Eevdf(EEVDF_7_2),
         preemption: Preemption::Lazy,
         rt: RT_6_12,
@@ -459,7 +475,7 @@ pub(crate) static KERNELS: [Kernel; 14] = [
         wake_list: WakeList::OtherCacheOrIdle,
         pipes: PIPES_6_14,
         deadline: Some(DEADLINE_7_2),
-        idle: IDLE_7_2,
+        idle: IDLE_7_1,
     },
     Kernel {
         name: "linux-7.3",
@@ -470,7 +486,7 @@ pub(crate) static KERNELS: [Kernel; 14] = [
             ..TASK_GROUPS
         }),
         schedutil: SCHEDUTIL_6_12,
-        energy_aware: Some(EAS_7_2),
+        energy_aware: Some(EAS_7_1),
         fair: Fair::Eevdf(EEVDF_7_3),
         preemption: Preemption::Lazy,
         rt: RT_6_12,
@@ -478,6 +494,6 @@ pub(crate) static KERNELS: [Kernel; 14] = [
         wake_list: WakeList::OtherCacheOrIdle,
         pipes: PIPES_6_14,
         deadline: Some(DEADLINE_7_2),
-        idle: IDLE_7_2,
+        idle: IDLE_7_1,
     },
 ];

@@ -6,7 +6,8 @@ use super::super::groups::{Rivals, Totals};
 use super::super::imbalance::{self, Imbalance, Rules};
 use super::*;
 use crate::kernel::{
-    BALANCE, BALANCE_5_10, BALANCE_5_15, BALANCE_6_1, BALANCE_6_5, BALANCE_7_2, Balance,
+    BALANCE, BALANCE_5_10, BALANCE_5_15, BALANCE_6_1, BALANCE_6_5, BALANCE_7_0, BALANCE_7_1,
+    BALANCE_7_2, Balance,
 };
 
 const BASES: [(&str, &Balance); 4] = [
@@ -33,6 +34,16 @@ fn group(kind: Kind, nr_running: u32, idle_cpus: u32) -> GroupStats {
 }
 
 /// The contest as seen from an idle CPU of capacity 1024 in a group with room.
+/// The same of `capacity`, one of which runs a misfit.
+fn misfit(capacity: u32) -> GroupStats {
+    GroupStats {
+        misfit_load: 1000,
+        max_capacity: capacity,
+        min_capacity: capacity,
+        ..group(Kind::Misfit, 1, 3)
+    }
+}
+
 fn contest(rules: &'static Balance) -> Contest {
     Contest {
         local: group(Kind::HasSpare, 0, 4),
@@ -77,12 +88,6 @@ fn a_misfit_goes_where_there_is_noticeably_more() {
     for (a, b, expected) in [(1024, 972, true), (1024, 973, false), (446, 1024, false)] {
         assert_eq!(greater(a, b), expected, "a 20th more: {a} and {b}");
     }
-    let misfit = |capacity| GroupStats {
-        misfit_load: 1000,
-        max_capacity: capacity,
-        min_capacity: capacity,
-        ..group(Kind::Misfit, 1, 3)
-    };
     let all = [true; 4];
     for (capacity, core_idle, expected, because) in [
         (446, true, all, "much more here"),
@@ -128,6 +133,34 @@ fn tasks_are_better_off_on_bigger_cpus() {
     });
     // In kernels where the test comes last, a busier kind decides before it.
     assert_eq!(answers, [true, false, true, false]);
+}
+
+/// update_sd_pick_busiest(): 7.0.14 took over from 7.2 that a misfit goes to an idle core only, and
+/// that a group of bigger CPUs is left alone whatever its kind. 7.1.13 did not.
+#[test]
+fn two_fixes_of_7_2_are_in_7_0_and_not_in_7_1() {
+    for (rules, fixed) in [
+        (&BALANCE_7_0, true),
+        (&BALANCE_7_1, false),
+        (&BALANCE_7_2, true),
+    ] {
+        let beside_busy = Contest {
+            core_idle: false,
+            ..contest(rules)
+        };
+        let on_small = Contest {
+            local: GroupStats {
+                min_capacity: 446,
+                ..group(Kind::HasSpare, 0, 4)
+            },
+            capacity: 446,
+            ..contest(rules)
+        };
+        let big = group(Kind::FullyBusy, 4, 0);
+        for (group, contest) in [(misfit(446), beside_busy), (big, on_small)] {
+            assert_eq!(group.busier_than(&GroupStats::LEAST, &contest), !fixed);
+        }
+    }
 }
 
 /// update_sd_pick_busiest() of 5.10.262 and 5.15.215: among groups of one kind, a group whose CPUs

@@ -305,15 +305,26 @@ pub(crate) const BALANCE_7_0: Balance = Balance {
     ..BALANCE_6_18
 };
 
-/// 7.2.13.
-pub(crate) const BALANCE_7_2: Balance = Balance {
+/// 7.1.13, which lacks two fixes that 7.0.14 has.
+pub(crate) const BALANCE_7_1: Balance = Balance {
     overloaded_if_overutilized: true,
+    misfit: Misfit::ToBiggerCpu {
+        on_idle_core: false,
+    },
+    better_off: BetterOff::BiggerThanCpu,
     newidle: Newidle {
         dice: Dice::BySuccessAndRate,
         ..BALANCE_7_0.newidle
     },
-    gathers_threads: true,
     ..BALANCE_7_0
+};
+
+/// 7.2.13.
+pub(crate) const BALANCE_7_2: Balance = Balance {
+    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
+    better_off: BetterOff::BiggerThanCpuFirst,
+    gathers_threads: true,
+    ..BALANCE_7_1
 };
 
 /// 7.3.4.

@@ -229,7 +229,7 @@ fn the_limit_by_default() {
         ("linux-5.5", 95),
         ("linux-6.5", 95),
         ("linux-6.12", 90),
-        ("linux-7.0", 90),
+        ("linux-7.1", 90),
         ("linux-7.2", 95),
         ("linux-7.3", 95),
     ] {

@@ -403,7 +403,7 @@ impl Queues<'_> {
     /// positive lag gained meanwhile (`requeue_delayed_entity`).
     pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
-        if self.tunables.eevdf.sleepers == Sleepers::PayDebtOnly {
+        if self.tunables.eevdf.sleepers == (Sleepers::PayDebtOnly { charges_curr: true }) {
             self.update_curr(cpu);
         }
         let q = self.line_of(cpu, task);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! HRTICK: a timer ends the turn of a task at its deadline, where a tick would come late. This
-//! sched feature is on by default from 7.2 on if the architecture sets timers once a switch
+//! sched feature is on by default from 7.1 on if the architecture sets timers once a switch
 //! (CONFIG_HRTIMER_REARM_DEFERRED: x86).
 //!
 //! The timer is set to the deadline of the current task: at the end of a switch while others

@@ -48,6 +48,7 @@ fn what_a_sleeper_makes_of_its_time_on_the_queue() {
     for (base, then, now, counts, moves, because) in [
         ("linux-6.18", -300, -500, -500, false, "its debt has grown"),
         ("linux-7.0", -300, -500, -500, false, "its debt has grown"),
+        ("linux-7.1", -300, -500, -300, true, "a debt does not grow"),
         ("linux-7.2", -300, -500, -300, true, "a debt does not grow"),
         ("linux-7.3", -300, -500, -300, true, "a debt does not grow"),
         ("linux-7.0", -300, 200, 0, true, "what it gained is lost"),
@@ -61,6 +62,30 @@ fn what_a_sleeper_makes_of_its_time_on_the_queue() {
             sim.entity_mut(1).lag = then * US as i64;
             assert_eq!(sim.lag_of_delayed(0, 1), moves, "{base}: {because}");
             assert_eq!(sim.entity(1).lag, counts * US as i64, "{base}: {because}");
+        });
+    }
+}
+
+/// requeue_delayed_entity(): the current task has run for 100 us since it was last charged. A
+/// sleeper whose debt is paid starts at the mean. If that mean lacks the 100 us, the charge that
+/// follows makes the current task ineligible, and the sleeper preempts it.
+#[test]
+fn a_woken_sleeper_starts_where_the_current_task_was_last_charged_before_7_2() {
+    for (base, vruntime, preempts) in [
+        ("linux-7.0", 1300, true),
+        ("linux-7.1", 1300, true),
+        ("linux-7.2", 1400, false),
+        ("linux-7.3", 1400, false),
+    ] {
+        on(base, &hogs(2), |sim| {
+            queue(sim, &[(1100, 1700), (1000, 1700)]);
+            sim.sleep_current(0);
+            sim.schedule(0);
+            sim.entity_mut(1).vruntime = 1300 * US;
+            sim.now += 100 * US;
+            sim.wake(0, 0, false);
+            assert_eq!(sim.entity(0).vruntime, vruntime * US, "{base}");
+            assert_eq!(sim.cpus[0].resched_lazy, preempts, "{base}");
         });
     }
 }

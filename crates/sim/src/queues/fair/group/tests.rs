@@ -6,7 +6,7 @@ use crate::dispatch::Sim;
 use crate::testbed::{Given, MS, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;
 
-const BASES: [&str; 12] = [
+const BASES: [&str; 13] = [
     "linux-5.5",
     "linux-5.10",
     "linux-5.15",
@@ -17,6 +17,7 @@ const BASES: [&str; 12] = [
     "linux-6.12",
     "linux-6.18",
     "linux-7.0",
+    "linux-7.1",
     "linux-7.2",
     "linux-7.3",
 ];
@@ -352,6 +353,7 @@ fn a_groups_leftover_turn_is_heeded_by_later_kernels() {
         ("linux-6.12", true, false),
         ("linux-6.18", true, false),
         ("linux-7.0", true, true),
+        ("linux-7.1", true, true),
         ("linux-7.2", true, true),
     ] {
         let tasks = [hog("/a").on(&[0]), hog("/b").on(&[0])];

@@ -72,6 +72,21 @@ struct Parts {
     slices: Vec<(u32, u64)>,
 }
 
+impl Parts {
+    /// With room for so many tasks: what a run keeps of each is never moved, and is no larger.
+    fn for_tasks(tasks: usize) -> Self {
+        let mut parts = Parts {
+            tasks: Vec::with_capacity(tasks),
+            views: Vec::with_capacity(tasks),
+            comms: Vec::with_capacity(tasks),
+            own: Vec::with_capacity(tasks),
+            ..Parts::default()
+        };
+        parts.objects.log_of_task.reserve_exact(tasks);
+        parts
+    }
+}
+
 struct Builder<'a> {
     scenario: &'a Scenario<'a>,
     parts: Parts,
@@ -84,13 +99,13 @@ pub(crate) fn build<'a>(
 ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
     let machine = scenario.machine;
     machine::check(machine)?;
-    let mut builder = Builder {
-        scenario,
-        parts: Parts::default(),
-    };
     if scenario.workloads.is_empty() {
         return refuse("no workload is given");
     }
+    let mut builder = Builder {
+        scenario,
+        parts: Parts::for_tasks(scenario.workloads.iter().map(|it| it.tasks.len()).sum()),
+    };
     builder
         .parts
         .masks

@@ -87,6 +87,8 @@ impl<'a> Compiler<'a> {
 
     /// Adds the threads that start by themselves, in the order of the file.
     fn add_threads(&mut self) {
+        let threads = self.config.tasks.iter().map(|it| it.instances as usize);
+        self.workload.tasks.reserve_exact(threads.sum());
         for (definition, task) in self.config.tasks.iter().enumerate() {
             for _ in 0..task.instances {
                 let suffix = format!("-{}", self.workload.tasks.len());

@@ -279,7 +279,7 @@ enum policy_step {
 	STEP_CLUSTER_SCAN,		/* an idle CPU of the target's cluster */
 	STEP_PREV_FAR,			/* nothing else idle: previous CPU, idle in another cluster */
 	STEP_RECENT_FAR,		/* nothing else idle: recent CPU, idle in another cluster */
-	STEP_IDLE_GROUP,		/* up to 4.2: a group of the LLC whose CPUs are all idle */
+	STEP_IDLE_GROUP,		/* up to 4.7: a group of the LLC whose CPUs are all idle */
 	STEP_ASYM_MIN_CLAMP,		/* asym scan: fits but for its lower clamp */
 	STEP_EAS_PREV,			/* EAS: nothing saves energy, the previous CPU */
 	STEP_EAS_SAVES,			/* EAS: least energy */

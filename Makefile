@@ -10,7 +10,8 @@
 #	make studies	run the published experiments (hours), write docs/results/studies.md
 #	make bench-live	the live scheduler against others in a guest, write docs/results/bench-live.md (an hour)
 #	make release	the program, laid out by a profile of itself: target/profiled/release/alight
-#	make deb	the Debian package, for Debian 12 and 13
+#	make deb	the Debian package, for Debian 12 and 13, by the same profile
+#	make wheel	the Python wheel, by the same profile: target/profiled/wheel
 #	make soak	do to the live scheduler what machines and people do (hours), make its decisions of a
 #			minute again, write docs/results/soak.md; load it on all kernels, write docs/results/live-kernels.md; install the package in guests
 #	make verify	hold the model against stock kernels (hours), write docs/results/fidelity.md
@@ -22,7 +23,7 @@ DEMO_BESIDE    = housekeeping
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: book check demo golden test bench bench-live cards deb release soak studies verify
+.PHONY: book check demo golden test bench bench-live cards deb release soak studies verify wheel
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -64,6 +65,10 @@ bench-live:
 release:
 	vm/install.sh --build
 	packaging/release.sh
+
+wheel:
+	vm/install.sh --deb
+	packaging/release.sh --wheel
 
 deb:
 	vm/install.sh --deb

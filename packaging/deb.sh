@@ -6,15 +6,15 @@
 #
 #	packaging/deb.sh [--dev]
 #
-# --dev takes the developers' build of the programs, which is there sooner.
+# --dev takes the developers' build of the programs, which is there sooner than that of release.sh.
 # Built on Debian 12 the package installs on Debian 12 and 13.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-folder=release
+dev=
 case "${1:-}" in
---dev) folder=debug ;;
+--dev) dev=1 ;;
 '') ;;
 *)
 	echo "usage: packaging/deb.sh [--dev], not '$1'" >&2
@@ -36,19 +36,20 @@ packaged=$(dpkg-parsechangelog -l packaging/debian/changelog -S Version)
 	exit 1
 }
 
-if [ $folder = debug ]; then
+if [ $dev ]; then
 	tests/programs.sh
+	programs=$target/debug
 else
-	cargo build -q --release -p alight -p alight-live -p xtask \
-		--bin alight --bin scx_alight --bin alight-record --bin xtask
+	programs=$(packaging/release.sh -p alight -p alight-live -p xtask \
+		--bin alight --bin scx_alight --bin alight-record --bin xtask)
 fi
 stage=$target/deb/alight-$version
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/doc"
 for program in alight scx_alight alight-record; do
-	install "$target/$folder/$program" "$stage/bin/"
+	install "$programs/$program" "$stage/bin/"
 done
-"$target/$folder/xtask" pages "$stage/share"
+"$programs/xtask" pages "$stage/share"
 packaging/crates.py "$stage/crates" alight alight-live
 cp -r packaging/debian packaging/default machines workloads README.md "$stage/"
 # systemd's name, not the package's.

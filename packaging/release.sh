@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds programs of the release by a profile of the simulator: an instrumented `alight` runs some loads,
-# and the compiler lays out the code by what it found. An eighth of the instructions go.
+# Builds programs or the wheel of the release by a profile of the simulator: an instrumented `alight` runs
+# some loads, and the compiler lays out the code by what it found. An eighth of the instructions go.
 #
-#	packaging/release.sh [CARGO ARGUMENT...]	builds (default: -p alight), prints the folder
+#	packaging/release.sh [CARGO ARGUMENT...]	builds programs (default: -p alight), prints the folder
+#	packaging/release.sh --wheel			builds the Python wheel, prints its name
 #
 # Needs the component llvm-tools of rustup, which it adds. Without it the programs are built without a
 # profile, which is said. What is built is in TARGET/profiled; TARGET/release, cargo's own, is left alone.
@@ -72,7 +73,15 @@ else
 	say 'no llvm-tools for this compiler (rustup component add llvm-tools): building without a profile'
 fi
 
-[ $# -gt 0 ] || set -- -p alight
+export RUSTFLAGS=$flags CARGO_TARGET_DIR=$profiled
 say 'building by the profile'
-RUSTFLAGS=$flags cargo build -q --release --target-dir "$profiled" "$@"
-printf '%s\n' "$profiled/release"
+if [ "${1:-}" = --wheel ]; then
+	rm -rf "$profiled/wheel"
+	python3 -m venv "$profiled/venv" # Debian's own pip may be missing
+	"$profiled/venv/bin/pip" wheel -q --no-deps -w "$profiled/wheel" .
+	printf '%s\n' "$profiled"/wheel/alight-*.whl
+else
+	[ $# -gt 0 ] || set -- -p alight
+	cargo build -q --release "$@"
+	printf '%s\n' "$profiled/release"
+fi

@@ -22,7 +22,7 @@ BENCH=(valgrind)
 QEMU_PACKAGES=(qemu-system-x86 qemu-system-arm)
 DEB=(
 	clang-19 libelf-dev zlib1g-dev pkg-config         # the BPF scheduler and its loader
-	debhelper python3
+	debhelper python3 python3-venv
 )
 TEST=(
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross       # the same for arm64
@@ -32,7 +32,6 @@ TEST=(
 	device-tree-compiler                              # checks dtb.py
 	acpica-tools                                      # makes the table of cppc.py
 	g++                                               # the fuzz targets' runtime
-	python3-venv                                      # the tests of the Python package
 	lintian man-db mmdebstrap systemd                 # the Debian package looked at, and installed in guests
 )
 BROWSER=(chromium chromium-driver fonts-dejavu-core iproute2 util-linux)

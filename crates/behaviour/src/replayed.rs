@@ -20,12 +20,12 @@ use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use alight_machine::{DataSheet, Machine};
+use alight_machine::{DataSheet, HRTICK_SINCE, Machine};
 use alight_policy::Scheduler;
 use alight_recording::workload::{
     Event, Item, Left, MACHINE, NotAWorkload, SCHED_EXT, VERDICT, What, WorkloadReader,
 };
-use alight_recording::{Header, KernelVersion, Reader};
+use alight_recording::{Header, Reader};
 use alight_replay::{Channels, NotReplayable, Options, Replay};
 use alight_sim::Scenario;
 use alight_trace::{Event as Traced, PrevState, Sink, TaskRef};
@@ -41,9 +41,6 @@ pub use report::{json, page, text};
 pub use verdict::{Standing, Verdict};
 
 use groups::{Group, Side};
-
-/// The feature is on by default from this kernel on.
-const HRTICK: KernelVersion = KernelVersion { major: 7, minor: 1 };
 
 /// Why a recording of a workload cannot be verified.
 #[derive(Debug, thiserror::Error)]
@@ -190,7 +187,9 @@ confidence = "derived"
 /// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig). Machines
 /// that are captured now have that in their files.
 fn hrtick_under_newer(header: &Header) -> bool {
-    let older = header.kernel_version().is_some_and(|it| it < HRTICK);
+    let older = header
+        .kernel_version()
+        .is_some_and(|it| (it.major, it.minor) < HRTICK_SINCE);
     older && header.arch == "x86_64" && !model::is_of_model(header)
 }
 

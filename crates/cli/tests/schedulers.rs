@@ -251,7 +251,8 @@ fn what_cannot_be_is_refused_with_what_would_do() {
             &["simulate", "linux-6.13"][..],
             "unknown base 'linux-6.13'; the nearest below it is 'linux-6.12'; bases: linux-3.9, \
              linux-5.4, linux-5.5, linux-5.10, linux-5.15, linux-6.1, linux-6.5, linux-6.6, \
-             linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.1, linux-7.2, linux-7.3, linux-latest",
+             linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.1, linux-7.2, \
+             linux-7.3, linux-latest",
         ),
         (
             &["simulate", "--base", "linux-6.5", "linux-7.2+bias-prev"],

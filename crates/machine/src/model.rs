@@ -10,6 +10,10 @@ use serde::Serialize;
 
 use crate::cpuset::CpuSet;
 
+/// The first release, major and minor, that has the sched feature HRTICK on by default
+/// (kernel/sched/features.h of 7.1.13). That older ones have it off says nothing of a machine.
+pub const HRTICK_SINCE: (u32, u32) = (7, 1);
+
 /// A machine, complete and checked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
@@ -20,7 +24,7 @@ pub struct Machine {
     /// Timer tick frequency (`CONFIG_HZ`), in Hz.
     pub hz: u32,
     /// Kernels that end slices by timers where they can do so on this machine (sched feature HRTICK, on
-    /// by default from 7.1 on with CONFIG_HRTIMER_REARM_DEFERRED, which x86 has) do so.
+    /// by default from [`HRTICK_SINCE`] on with CONFIG_HRTIMER_REARM_DEFERRED, which x86 has) do so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hrtick: bool,
     /// Time in interrupts is not the tasks' (`CONFIG_IRQ_TIME_ACCOUNTING`; arm64's defconfig and

@@ -393,7 +393,7 @@ fn files_under(folder: &Path) -> Vec<std::path::PathBuf> {
 
 /// A machine file is used under other kernels than the captured one.
 #[test]
-fn timers_end_slices_as_by_the_default_of_7_2_unless_such_a_kernel_says_otherwise() {
+fn timers_end_slices_as_by_the_default_of_7_1_unless_such_a_kernel_says_otherwise() {
     let unknown = Tree::new();
     unknown.online("0-1");
     let debugfs = "sched/features in debugfs of the captured kernel 7.2.13";

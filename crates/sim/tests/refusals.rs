@@ -359,7 +359,8 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
             vec![],
             none,
             "groups are simulated for linux-5.5, linux-5.10, linux-5.15, linux-6.1, linux-6.5, \
-             linux-6.6, linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.1, linux-7.2, linux-7.3",
+             linux-6.6, linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.1, \
+             linux-7.2, linux-7.3",
         ),
         ("linux-3.9", vec![g()], none, "not for linux-3.9"),
         (

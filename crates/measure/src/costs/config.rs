@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the running kernel's configuration says of its ticks and its clocks.
 
+use alight_machine::HRTICK_SINCE;
 use std::path::Path;
-
-/// The first base that has HRTICK (7.1.13: kernel/sched/features.h). Most older kernels have it off on
-/// every machine, which says nothing of this one.
-const HRTICK: (u32, u32) = (7, 1);
 
 /// The kernel's release, as `uname -r` prints it.
 pub(super) fn release(root: &Path) -> Option<String> {
@@ -44,7 +41,7 @@ pub(super) fn irq_time_accounting(config: &str) -> bool {
 }
 
 /// Whether the HRTICK of this kernel says something of other kernels on this machine: it is not older
-/// than 7.1.
+/// than [`HRTICK_SINCE`].
 pub(crate) fn hrtick_tells(root: &Path) -> bool {
     let two = |release: String| {
         let mut parts = release.split(|it: char| !it.is_ascii_digit());
@@ -52,10 +49,10 @@ pub(crate) fn hrtick_tells(root: &Path) -> bool {
     };
     release(root)
         .and_then(two)
-        .is_some_and(|it: (u32, u32)| it >= HRTICK)
+        .is_some_and(|it: (u32, u32)| it >= HRTICK_SINCE)
 }
 
-/// Does the kernel end slices by timers? `None`: it does not say, or it is older than 7.1.
+/// Does the kernel end slices by timers? `None`: it does not say, or it is older than that.
 pub(super) fn hrtick(root: &Path) -> Option<bool> {
     let features = std::fs::read_to_string(root.join("sys/kernel/debug/sched/features")).ok()?;
     hrtick_tells(root).then(|| features.split_whitespace().any(|name| name == "HRTICK"))

@@ -3,7 +3,7 @@
 //! busiest, how much is moved, and which CPU balances for CPUs without a tick.
 //!
 //! Read in kernel/sched/fair.c and topology.c of 3.9.6 (there also core.c and
-//! include/linux/topology.h), 5.4.30, 5.10.223, 5.10.262, 5.15.215, 6.1.192, 6.5.13 and 7.2.13. A
+//! include/linux/topology.h), 5.4.30, 5.10.223, 5.10.262, 5.15.215, 6.1.192, 6.5.13, 7.1.13 and 7.2.13. A
 //! kernel of a long series has fixes of later releases: 6.1 stands for 6.1.192, with fixes that
 //! 6.5.13 lacks. If a rule names another release, that release is the first to have it as far as is
 //! known; its source was not at hand.
@@ -125,8 +125,8 @@ pub(crate) enum BetterOff {
     /// Tested after it has won the comparison; its capacity is compared with that of the local
     /// group.
     FitsGroup,
-    /// Tested after it has won; its capacity is compared with the balancing CPU (read in 5.15.215
-    /// and 6.5).
+    /// Tested after it has won; its capacity is compared with the balancing CPU (read in 5.15.215,
+    /// 6.5 and 7.1.13).
     BiggerThanCpu,
     /// Tested before it is compared with the busiest so far (read in 6.1.192 and 7.2).
     BiggerThanCpuFirst,

@@ -2,8 +2,8 @@
 //! The differences between kernels in EEVDF: the queue and place of a task, how long it is
 //! protected, whom a wakeup preempts, and what happens to sleepers.
 //!
-//! Read in kernel/sched/fair.c of 6.6.87, 6.8.0, 6.12.118, 6.18.15, 7.0.14, 7.2.13 and 7.3.4. A
-//! stable series has fixes of later releases: 6.12.118 yields as 6.18 does, for example.
+//! Read in kernel/sched/fair.c of 6.6.87, 6.8.0, 6.12.118, 6.18.15, 7.0.14, 7.1.13, 7.2.13 and
+//! 7.3.4. A stable series has fixes of later releases: 6.12.118 yields as 6.18 does, for example.
 
 use super::Division;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The differences between kernels in the idle loop and its governors.
 //!
-//! Read in drivers/cpuidle/governors of 6.6.87, 6.8.0, 6.12.118, 7.2.13 and 7.3.4, and in teo.c as
-//! it was between 6.14 and 6.18. The change of 7.1 in teo for a stopped tick was read in the patch
-//! itself.
+//! Read in drivers/cpuidle/governors of 6.6.87, 6.8.0, 6.12.118, 7.1.13, 7.2.13 and 7.3.4, and in
+//! teo.c as it was between 6.14 and 6.18. menu.c and teo.c of 7.1.13 are those of 7.2.13.
 
 /// The rules of the idle loop and its governors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

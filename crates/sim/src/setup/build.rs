@@ -73,7 +73,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// With room for so many tasks: what a run keeps of each is never moved, and is no larger.
+    /// With room for so many tasks, so that no vector of tasks grows by doubling.
     fn for_tasks(tasks: usize) -> Self {
         let mut parts = Parts {
             tasks: Vec::with_capacity(tasks),

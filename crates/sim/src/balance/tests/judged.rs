@@ -54,6 +54,18 @@ fn contest(rules: &'static Balance) -> Contest {
     }
 }
 
+/// The same on behalf of a CPU of `capacity`, of a group of such CPUs.
+fn on_smaller(capacity: u32, rules: &'static Balance) -> Contest {
+    Contest {
+        local: GroupStats {
+            min_capacity: capacity,
+            ..group(Kind::HasSpare, 0, 4)
+        },
+        capacity,
+        ..contest(rules)
+    }
+}
+
 /// The answer of each base, oldest first.
 fn asked<T>(ask: impl Fn(&'static Balance) -> T) -> Vec<T> {
     BASES.iter().map(|(_, rules)| ask(rules)).collect()
@@ -119,18 +131,7 @@ fn a_misfit_goes_where_there_is_noticeably_more() {
 #[test]
 fn tasks_are_better_off_on_bigger_cpus() {
     let big = group(Kind::FullyBusy, 4, 0);
-    let answers = asked(|rules| {
-        let small = GroupStats {
-            min_capacity: 446,
-            ..group(Kind::HasSpare, 0, 4)
-        };
-        let contest = Contest {
-            local: small,
-            capacity: 446,
-            ..contest(rules)
-        };
-        big.busier_than(&GroupStats::LEAST, &contest)
-    });
+    let answers = asked(|rules| big.busier_than(&GroupStats::LEAST, &on_smaller(446, rules)));
     // In kernels where the test comes last, a busier kind decides before it.
     assert_eq!(answers, [true, false, true, false]);
 }
@@ -148,14 +149,7 @@ fn two_fixes_of_7_2_are_in_7_0_and_not_in_7_1() {
             core_idle: false,
             ..contest(rules)
         };
-        let on_small = Contest {
-            local: GroupStats {
-                min_capacity: 446,
-                ..group(Kind::HasSpare, 0, 4)
-            },
-            capacity: 446,
-            ..contest(rules)
-        };
+        let on_small = on_smaller(446, rules);
         let big = group(Kind::FullyBusy, 4, 0);
         for (group, contest) in [(misfit(446), beside_busy), (big, on_small)] {
             assert_eq!(group.busier_than(&GroupStats::LEAST, &contest), !fixed);
@@ -169,14 +163,7 @@ fn two_fixes_of_7_2_are_in_7_0_and_not_in_7_1() {
 #[test]
 fn what_is_bigger_is_a_question_of_groups_in_5_10_of_the_cpu_in_5_15() {
     for (rules, taken) in [(&BALANCE_5_10, true), (&BALANCE_5_15, false)] {
-        let contest = Contest {
-            local: GroupStats {
-                min_capacity: 930,
-                ..group(Kind::HasSpare, 0, 4)
-            },
-            capacity: 930,
-            ..contest(rules)
-        };
+        let contest = on_smaller(930, rules);
         let (big, busiest) = (group(Kind::HasSpare, 3, 1), group(Kind::HasSpare, 2, 2));
         assert_eq!(big.busier_than(&busiest, &contest), taken);
         let misfit = GroupStats {

@@ -64,9 +64,10 @@ const ALMOST: [(&str, &str); 1] = [(
 type Counts = [f64; 3];
 
 fn counts(outcome: &Outcome) -> Counts {
-    ["context_switches", "wakeups", "migrations"].map(|name| {
-        let of_name = (outcome.mechanism.iter()).filter(|metric| metric.name.starts_with(name));
-        of_name.map(|metric| metric.value).sum()
+    ["context_switches", "wakeups", "cpu_migrations"].map(|name| {
+        let mut all = outcome.mechanism.iter();
+        let found = all.find(|metric| metric.name == name);
+        found.map_or(f64::NAN, |metric| metric.value)
     })
 }
 

@@ -145,11 +145,53 @@ impl World<'_> {
 }
 
 impl Balancer<'_> {
+    /// What `perf stat` derives of a run: CPU time of all tasks, CPUs that it kept busy, and
+    /// migrations and context switches a second of it. With messages: CPU time of each, and
+    /// messages between two context switches.
+    fn rates(&self) -> Vec<Metric> {
+        let s = &self.stats;
+        let busy = |cpu| self.busy_ns(cpu) - self.cpus[cpu].stats.busy_from;
+        let busy: u64 = (0..self.cpus.len()).map(busy).sum();
+        let busy_s = busy as f64 / 1e9;
+        let migrations: u64 = s.migrations.0.iter().map(|count| count.reported()).sum();
+        let (switches, messages) = (s.switches.reported(), s.messages.reported());
+        let utilized = ratio(busy as f64, self.counted_ns() as f64);
+        let mut all = vec![
+            metric("task_clock_s", "s", busy_s),
+            metric("cpus_utilized", "", utilized),
+            metric(
+                "cpu_migrations_per_cpu_s",
+                "",
+                ratio(migrations as f64, busy_s),
+            ),
+            metric(
+                "context_switches_per_cpu_s",
+                "",
+                ratio(switches as f64, busy_s),
+            ),
+        ];
+        if messages != 0 {
+            let messages = messages as f64;
+            all.push(metric(
+                "cpu_us_per_message",
+                "us",
+                busy as f64 / 1e3 / messages,
+            ));
+            all.push(metric(
+                "messages_per_switch",
+                "",
+                ratio(messages, switches as f64),
+            ));
+        }
+        all
+    }
+
     /// All metrics of this kind; NaN where a metric has no sample.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
         let mut all = self.migrations();
         all.extend(self.switches_and_wakeups());
+        all.extend(self.rates());
         all.extend(self.selections());
         all.extend(self.run_delays());
         all.push(count("mutex_waits", s.mutex_waits));
@@ -197,8 +239,13 @@ fn percent(name: &str, n: Count, of: Count) -> Metric {
 
 /// `n / of`; NaN if `of` is 0.
 fn per(n: Count, of: Count) -> f64 {
-    match of.reported() {
-        0 => f64::NAN,
-        of => n.reported() as f64 / of as f64,
+    ratio(n.reported() as f64, of.reported() as f64)
+}
+
+/// The same of numbers.
+fn ratio(n: f64, of: f64) -> f64 {
+    match of {
+        0.0 => f64::NAN,
+        of => n / of,
     }
 }

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes docs/results/studies.md and the pictures in docs/results/studies again: every published
-# experiment as it was published. `make studies`.
+# Makes docs/results/studies.md, the pictures in docs/results/studies and studies/outcomes.toml again:
+# every published experiment as it was published. `make studies`. Build the program again afterwards:
+# `alight study list` shows the outcomes that it was built with.
 #
 #	docs/results/studies.sh PROGRAM
 #
@@ -12,7 +13,7 @@
 set -eu
 program=$(realpath "$1")
 work=$(mktemp -d)
-trap 'rm -rf "$work" studies.md.new' EXIT
+trap 'rm -rf "$work" studies.md.new ../../studies/outcomes.toml.new' EXIT
 parts=$work
 if [ -n "${RESULTS:-}" ]; then
 	mkdir -p "$RESULTS"
@@ -27,12 +28,13 @@ if [ -e "$parts/of" ] && [ "$(cat "$parts/of")" != "$these" ]; then
 fi
 echo "$these" >"$parts/of"
 
-"$program" study list | cut -d ' ' -f 1 >"$work/names"
+# A line below the head that is not indented begins with the name of a study.
+"$program" study list | sed -n '2,${/^[^ ]/s/ .*//p}' >"$work/names"
 while read -r study; do
 	[ ! -e "$parts/$study.md" ] || continue
 	# A check that does not hold (3) is part of the report.
 	"$program" study run "$study" --sensitivity --style markdown --pictures studies \
-		</dev/null >"$work/part" || [ $? = 3 ]
+		--outcome "$parts/$study.toml" </dev/null >"$work/part" || [ $? = 3 ]
 	mv "$work/part" "$parts/$study.md"
 done <"$work/names"
 
@@ -56,4 +58,12 @@ git diff --quiet HEAD -- "${sources[@]}" 2>/dev/null || commit="$commit, and cha
 		cat "$parts/$study.md"
 	done <"$work/names"
 } >studies.md.new
+{
+	sed -n '/^#/!q;p' ../../studies/outcomes.toml
+	while read -r study; do
+		echo
+		cat "$parts/$study.toml"
+	done <"$work/names"
+} >../../studies/outcomes.toml.new
+mv ../../studies/outcomes.toml.new ../../studies/outcomes.toml
 mv studies.md.new studies.md

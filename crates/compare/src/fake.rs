@@ -107,6 +107,7 @@ pub fn trust() -> &'static Trust {
         trust.costs.calibration = Some(Calibration {
             machine: "board".to_owned(),
             rows: vec!["a row".to_owned()],
+            factors: None,
             matches: true,
         });
         trust

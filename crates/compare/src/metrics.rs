@@ -44,6 +44,12 @@ pub struct Key {
 }
 
 impl Key {
+    /// It grows with the length of a run: a count, a time, an energy, and no mean, share or rate.
+    pub fn is_sum(&self) -> bool {
+        let is_rate = self.name.contains("_per_") || self.name == "cpus_utilized";
+        matches!(self.unit, "" | "s" | "j") && !is_rate
+    }
+
     /// `lower`, `higher`, or nothing.
     pub fn better_word(&self) -> Option<&'static str> {
         self.better.map(better_word)

@@ -4,6 +4,7 @@
 //! - a number counts if its difference is certain and large enough to matter ([`Verdict`]);
 //! - the numbers that changed most come first, by their [`effect`]; what changed by less than a twentieth
 //!   explains nothing;
+//! - a rate a CPU-second is left out: the count that it is a quotient of says why;
 //! - of numbers whose names begin with the same two words (`run_delay_mean_us`, `run_delay_p99_us`) only the
 //!   first of that order is taken, since the others say the same again;
 //! - of the steps of the selection those come first whose share of all decisions moved most.
@@ -26,10 +27,9 @@ const LEAST_POINTS: f64 = 1.0;
 
 /// The numbers of `other` that explain how it differs from the base, at most six, the largest effect first.
 pub fn numbers(other: &Variant) -> Vec<&Series> {
-    let of_mechanism = other
-        .series
-        .iter()
-        .filter(|s| s.key.kind == MetricKind::Mechanism);
+    let of_mechanism = other.series.iter().filter(|series| {
+        series.key.kind == MetricKind::Mechanism && !series.key.name.ends_with("_per_cpu_s")
+    });
     let mut changed: Vec<(&Series, f64)> = of_mechanism
         .filter_map(|series| Some((series, effect(series)?)))
         .filter(|(_, effect)| *effect >= LEAST_EFFECT)

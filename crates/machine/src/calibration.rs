@@ -10,7 +10,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::costs::COST_FIELDS;
+use crate::costs::{COST_FIELDS, IDLE_TIMES};
 use crate::document::{Kind, Node};
 use crate::draft::Draft;
 use crate::error::Error;
@@ -30,9 +30,57 @@ pub struct Calibration {
     pub machine: String,
     /// The rows, with what was published and what the fitted model gives.
     pub rows: Vec<String>,
+    /// How well the rows determine the costs; `None` in files of earlier versions.
+    pub factors: Option<Factors>,
     /// The files, and the cost classes of the program, are still those that the costs were fitted on,
     /// and the costs and rows are those that were written.
     pub matches: bool,
+}
+
+/// The factors on the costs of a class, in thousandths: those that were fitted, and others that the
+/// rows leave open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Factors {
+    /// Their names, in the order of each point.
+    pub names: Vec<String>,
+    /// Those that the costs have.
+    pub fitted: Vec<u64>,
+    /// For each factor the furthest either way at which the rows are met about as well.
+    pub open: Vec<Vec<u64>>,
+}
+
+impl Factors {
+    /// Of each factor the name, what was fitted, and the least and the most that is left open.
+    pub fn ranges(&self) -> impl Iterator<Item = (&str, u64, u64, u64)> {
+        self.names
+            .iter()
+            .zip(&self.fitted)
+            .enumerate()
+            .map(|(index, (name, &fitted))| {
+                let of_it = || self.open.iter().map(|point| point[index]).chain([fitted]);
+                let least = of_it().min().unwrap_or(fitted);
+                (
+                    name.as_str(),
+                    fitted,
+                    least,
+                    of_it().max().unwrap_or(fitted),
+                )
+            })
+    }
+
+    /// `calls 1.5 (1.2 to 1.9), switches 0.75 (0.6 to 1)`.
+    pub fn in_words(&self) -> String {
+        let times = |thousandths: u64| format!("{}", thousandths as f64 / 1e3);
+        let word = |(name, fitted, least, most)| {
+            format!(
+                "{name} {} ({} to {})",
+                times(fitted),
+                times(least),
+                times(most)
+            )
+        };
+        self.ranges().map(word).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A cost of a class of cores, as stated at the class's reference clock.
@@ -95,11 +143,12 @@ pub(crate) fn read(
         let also = section.texts("also").unwrap_or_default();
         let rows = section.texts("rows");
         let rows = section.required("rows", rows);
+        let factors = factors(&mut section);
         section.finish();
-        Some((machine?.value, of?.value, also, rows?))
+        Some((machine?.value, of?.value, also, rows?, factors))
     });
     unrecorded.verdict()?;
-    let Some((machine, of, also, rows)) = stated else {
+    let Some((machine, of, also, rows, factors)) = stated else {
         return Ok(None);
     };
     let others = also.iter().map(|machine| text_of(machine));
@@ -107,8 +156,29 @@ pub(crate) fn read(
     Ok(Some(Calibration {
         machine,
         rows,
+        factors,
         matches: of == identity(classes, text, &others),
     }))
+}
+
+/// The factors of a table `[calibration]`.
+fn factors(section: &mut Reader<'_>) -> Option<Factors> {
+    let names = section.texts("factors")?;
+    let mut points = section.numbers("points", 1..=u64::from(u32::MAX))?;
+    if points.is_empty() || points.iter().any(|point| point.len() != names.len()) {
+        let expected = format!(
+            "`calibration.points` must have one list or more of {} numbers, one for each of `factors`",
+            names.len()
+        );
+        section.complain(section.place_of("points"), expected);
+        return None;
+    }
+    let fitted = points.remove(0);
+    Some(Factors {
+        names,
+        fitted,
+        open: points,
+    })
 }
 
 /// `text` with the costs that were fitted to `rows` in place of an earlier calibration. Some rows
@@ -119,6 +189,7 @@ pub(crate) fn write(
     machine: &str,
     also: &[(String, String)],
     rows: &[String],
+    factors: &Factors,
     costs: &[StatedCost],
 ) -> String {
     let mut new = bare(text).trim_end().to_owned() + "\n";
@@ -136,6 +207,16 @@ pub(crate) fn write(
     new += "rows = [\n";
     for row in rows {
         let _ = writeln!(new, "  {},", quoted(row));
+    }
+    let names: Vec<_> = factors.names.iter().map(|name| quoted(name)).collect();
+    let _ = writeln!(
+        new,
+        "]\n# In thousandths of the class's costs: those below, then others that the rows leave open.\n\
+         factors = [{}]\npoints = [",
+        names.join(", ")
+    );
+    for point in [&factors.fitted].into_iter().chain(&factors.open) {
+        let _ = writeln!(new, "  {point:?},");
     }
     let _ = write!(
         new,
@@ -169,10 +250,12 @@ impl Draft {
         self.costs_from.as_deref()
     }
 
-    /// Multiplies every cost by a factor in thousandths, rounded to the nearest and, unless it is
-    /// stated as 0, not below 1.
+    /// Multiplies every cost, and the times of idle states (`idle_times_permille`), by a factor in
+    /// thousandths, rounded to the nearest and, unless it is stated as 0, not below 1.
     pub fn scale_costs(&mut self, factor: impl Fn(&str) -> u64) {
         for core in &mut self.core_types {
+            let times = &mut core.costs.idle_times;
+            *times = ((*times * factor(IDLE_TIMES) + 500) / 1000).max(1);
             for (field, cost) in COST_FIELDS.iter().zip(&mut core.costs.values) {
                 let Some((cost, _)) = cost else { continue };
                 let scaled = (cost.value * factor(field.key) + 500) / 1000;
@@ -188,14 +271,15 @@ impl Draft {
             if costs.iter().any(|known| known.class == class.name) {
                 continue;
             }
+            let cost = |key, value| StatedCost {
+                class: class.name.clone(),
+                key,
+                value,
+            };
             let stated = COST_FIELDS.iter().zip(&class.values);
-            costs.extend(stated.filter_map(|(field, cost)| {
-                Some(StatedCost {
-                    class: class.name.clone(),
-                    key: field.key,
-                    value: cost.as_ref()?.0.value,
-                })
-            }));
+            let stated = stated.filter_map(|(field, of)| Some((field.key, of.as_ref()?.0.value)));
+            let all = stated.chain([(IDLE_TIMES, class.idle_times)]);
+            costs.extend(all.map(|(key, value)| cost(key, value)));
         }
         costs
     }

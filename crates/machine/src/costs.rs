@@ -129,6 +129,10 @@ pub(crate) const COST_FIELDS: [CostField; 30] = [
     ),
 ];
 
+/// Key of a class: the times to enter and leave idle states, in thousandths of those that the machine
+/// states. A device tree and firmware state the longest that they may take.
+pub(crate) const IDLE_TIMES: &str = "idle_times_permille";
+
 /// Costs of a class as a file states them.
 #[derive(Debug, Clone)]
 pub(crate) struct CostClass {
@@ -139,6 +143,8 @@ pub(crate) struct CostClass {
     pub reference_khz: At<u64>,
     /// In the order of [`COST_FIELDS`]; `None`: within other costs.
     pub values: Vec<Option<(At<u64>, Provenance)>>,
+    /// [`IDLE_TIMES`].
+    pub idle_times: u64,
 }
 
 impl CostClass {

@@ -66,7 +66,7 @@ pub mod views;
 mod written;
 
 pub use assumed::Assumed;
-pub use calibration::{Calibration, StatedCost};
+pub use calibration::{Calibration, Factors, StatedCost};
 pub use capture::{
     Captured, Measured, MeasuredCore, ROOT_PREFIX, Reading, capture, capture_bytes,
     capture_measured, capture_tree, host, is_tree,

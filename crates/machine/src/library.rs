@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::calibration::{self, StatedCost};
+use crate::calibration::{self, Factors, StatedCost};
 use crate::document::{Document, Kind, Node, Parsed, Sources, overlay};
 use crate::draft::Draft;
 use crate::error::{Error, Place, nearest};
@@ -110,8 +110,8 @@ pub fn open_bare(name_or_path: &str) -> Result<Draft, Error> {
     schema::read(&assemble(&origin, &text, Fitted::Ignored, LONGEST_CHAIN)?)
 }
 
-/// The text of a machine file with `costs`, fitted to `rows`, in place of an earlier calibration;
-/// `also`: machines that have their costs from it, some of whose rows these are.
+/// The text of a machine file with `costs`, fitted to `rows` by `factors`, in place of an earlier
+/// calibration; `also`: machines that have their costs from it, some of whose rows these are.
 ///
 /// # Errors
 /// Unknown names, files that cannot be read.
@@ -119,6 +119,7 @@ pub fn calibrated(
     name_or_path: &str,
     also: &[String],
     rows: &[String],
+    factors: &Factors,
     costs: &[StatedCost],
 ) -> Result<String, Error> {
     let text_of = |name: &str| Origin::named(name, None)?.text();
@@ -129,7 +130,7 @@ pub fn calibrated(
         others.push((machine.clone(), text_of(machine)?));
     }
     Ok(calibration::write(
-        &text, COSTS, &name, &others, rows, costs,
+        &text, COSTS, &name, &others, rows, factors, costs,
     ))
 }
 

@@ -420,6 +420,28 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Lists of whole numbers in `range`, of which no one asks where they are from.
+    pub fn numbers(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> Option<Vec<Vec<u64>>> {
+        let path = self.path_of(key);
+        let entry = self.entry(key)?;
+        self.lists(&entry.node, &path, &range)
+    }
+
+    fn lists(&self, node: &Node, path: &str, range: &RangeInclusive<u64>) -> Option<Vec<Vec<u64>>> {
+        let mut value = Vec::new();
+        for row in self.told(items_of(node, path, "a list of rows"))? {
+            let expected = "a list of rows, each a list of numbers";
+            let items = self.told(items_of(row, path, expected))?.iter();
+            let row = items.map(|item| whole_of(item, path, range).map(|number| number.value));
+            value.push(self.told(row.collect::<Result<Vec<_>, _>>())?);
+        }
+        Some(value)
+    }
+
     /// A matrix of whole numbers in `range`, row by row.
     pub fn matrix(
         &mut self,
@@ -428,13 +450,7 @@ impl<'a> Reader<'a> {
     ) -> Option<At<Vec<Vec<u64>>>> {
         let path = self.path_of(key);
         let raw = self.raw(key)?;
-        let mut value = Vec::new();
-        for row in self.told(items_of(raw.node, &path, "a list of rows"))? {
-            let expected = "a list of rows, each a list of numbers";
-            let items = self.told(items_of(row, &path, expected))?.iter();
-            let row = items.map(|item| whole_of(item, &path, &range).map(|number| number.value));
-            value.push(self.told(row.collect::<Result<Vec<_>, _>>())?);
-        }
+        let value = self.lists(raw.node, &path, &range)?;
         self.record(path, format!("{value:?}"), &raw);
         let place = raw.node.place.clone();
         Some(At { value, place })

@@ -235,7 +235,12 @@ impl<'a> Resolver<'a> {
     fn core_type(&self, core: &CoreTypeDraft) -> CoreType {
         CoreType {
             name: core.name.clone(),
-            idle_states: core.idle_states.iter().map(idle_state).collect(),
+            idle_states: {
+                let times = core.costs.idle_times;
+                (core.idle_states.iter())
+                    .map(|state| idle_state(state, times))
+                    .collect()
+            },
             costs: core.costs.costs(capacity::top_khz(self.draft, core)),
             l2_bytes: core.l2_bytes,
             smt_percent: match (&core.smt_percent, self.draft.has_siblings(core)) {
@@ -356,11 +361,13 @@ fn derived(ledger: &Ledger, path: String, value: String, rule: &str) {
     ledger.record(path, value, provenance);
 }
 
-fn idle_state(state: &IdleDraft) -> IdleState {
+/// `times`: of what is stated, in thousandths, for what the hardware takes. What cpuidle plans with
+/// stays as it is stated, since the kernel knows no better.
+fn idle_state(state: &IdleDraft, times: u64) -> IdleState {
     IdleState {
         name: state.name.value.clone(),
-        entry_ns: state.entry_us * 1000,
-        exit_ns: state.exit_us.value * 1000,
+        entry_ns: state.entry_us * times,
+        exit_ns: state.exit_us.value * times,
         wakeup_ns: state.latency_us() * 1000,
         residency_ns: state.residency_us.value * 1000,
         power_uw: state.power_uw.value,

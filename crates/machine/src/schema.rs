@@ -33,6 +33,7 @@ pub(crate) const POWER_UW: RangeInclusive<u64> = 0..=1_000_000_000_000;
 pub(crate) const TIME_US: RangeInclusive<u64> = 0..=10_000_000;
 pub(crate) const L2_KIB: RangeInclusive<u64> = 1..=1_048_576;
 const COST_NS: RangeInclusive<u64> = 0..=1_000_000_000;
+const PERMILLE: RangeInclusive<u64> = 1..=10_000;
 const LINES: RangeInclusive<u64> = 0..=1_000_000;
 
 const SCOPES: [(&str, IdleScope); 3] = [

@@ -195,7 +195,15 @@ impl fmt::Display for CostTrust {
         if calibration.machine != *machine {
             write!(f, "those of {}, ", calibration.machine)?;
         }
-        write!(f, "fitted to {}", calibration.rows.join("; "))
+        write!(f, "fitted to {}", calibration.rows.join("; "))?;
+        match &calibration.factors {
+            Some(factors) => write!(
+                f,
+                "; by factors, and what the rows leave them: {}",
+                factors.in_words()
+            ),
+            None => Ok(()),
+        }
     }
 }
 

@@ -4,16 +4,32 @@
 use std::fs;
 use std::path::Path;
 
-use alight_machine::{DataSheet, calibrated, load, open_bare};
+use alight_machine::{DataSheet, Factors, calibrated, load, open_bare};
 use tempfile::tempdir;
 
 const ROW: &str = "juno-hackbench elapsed_s: mean \"0.63\" published";
+
+/// Two factors, the second of which the rows do not tell.
+fn factors() -> Factors {
+    Factors {
+        names: vec!["near".to_owned(), "far".to_owned()],
+        fitted: vec![3000, 3000],
+        open: vec![vec![3300, 1000], vec![2700, 8000]],
+    }
+}
 
 /// juno-r0 with costs three times as large.
 fn tripled() -> String {
     let mut draft = open_bare("juno-r0").unwrap();
     draft.scale_costs(|_| 3000);
-    calibrated("juno-r0", &[], &[ROW.to_owned()], &draft.stated_costs()).unwrap()
+    calibrated(
+        "juno-r0",
+        &[],
+        &[ROW.to_owned()],
+        &factors(),
+        &draft.stated_costs(),
+    )
+    .unwrap()
 }
 
 fn loaded(folder: &Path, text: &str) -> DataSheet {
@@ -36,6 +52,9 @@ fn fitted_costs_are_read_with_their_rows_and_their_provenance() {
         ("juno-r0", true)
     );
     assert_eq!(calibration.rows, [ROW]);
+    let read = calibration.factors.expect("as written");
+    assert_eq!(read, factors());
+    assert_eq!(read.in_words(), "near 3 (2.7 to 3.3), far 3 (1 to 8)");
     let switch = sheet
         .figures
         .iter()
@@ -85,7 +104,7 @@ fn a_machine_whose_rows_count_too_is_known_to_be_edited() {
     fs::write(&other, "name = \"other\"\n").unwrap();
     let also = [other.to_str().unwrap().to_owned()];
     let costs = open_bare("juno-r0").unwrap().stated_costs();
-    let text = calibrated("juno-r0", &also, &[ROW.to_owned()], &costs).unwrap();
+    let text = calibrated("juno-r0", &also, &[ROW.to_owned()], &factors(), &costs).unwrap();
     let matches = || loaded(folder.path(), &text).calibration.unwrap().matches;
     assert!(matches());
     fs::write(&other, "name = \"another\"\n").unwrap();
@@ -100,7 +119,14 @@ fn a_calibration_replaces_an_earlier_one() {
     let name = file.to_str().unwrap();
     let mut draft = open_bare(name).unwrap();
     draft.scale_costs(|_| 3000);
-    let again = calibrated(name, &[], &[ROW.to_owned()], &draft.stated_costs()).unwrap();
+    let again = calibrated(
+        name,
+        &[],
+        &[ROW.to_owned()],
+        &factors(),
+        &draft.stated_costs(),
+    )
+    .unwrap();
     assert_eq!(again, tripled());
 }
 
@@ -122,6 +148,9 @@ fn what_is_no_calibration_is_refused_with_its_place() {
     for (from, to, message) in [
         ("rows = [", "rows = 3\nother = [", "calibration.rows"),
         ("\nof = ", "\noff = ", "off"),
+        ("[3000, 3000]", "[3000]", "calibration.points"),
+        ("[3000, 3000]", "[3000, 0]", "calibration.points"),
+        ("[3000, 3000]", "3000", "calibration.points"),
     ] {
         let file = folder.path().join("board.toml");
         fs::write(&file, tripled().replacen(from, to, 1)).unwrap();

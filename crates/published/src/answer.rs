@@ -5,7 +5,7 @@ use alight_compare::compare::{Comparison, Variant};
 use alight_compare::header::VERSION;
 use alight_compare::stats::Summary;
 
-use super::{Case, Check, Length, Row, Study, StudyQuestion};
+use super::{Case, Check, Length, Open, Row, Study, StudyQuestion};
 
 /// The answer of a study.
 pub struct Answer<'a> {
@@ -27,6 +27,8 @@ pub struct Answer<'a> {
     pub cases: Vec<CaseAnswer<'a>>,
     /// The checks of those cases.
     pub checks: Vec<(&'a Check, CheckOutcome)>,
+    /// How far the predictions move with the costs that are left open, once that is known.
+    pub open: Option<Open>,
 }
 
 /// The answer of one case.
@@ -81,6 +83,7 @@ impl<'a> Answer<'a> {
             machine: ask.scenario.machine.hash(),
             cases,
             checks,
+            open: None,
         }
     }
 

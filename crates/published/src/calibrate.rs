@@ -10,15 +10,21 @@
 //!   the rows; and [`PRIOR`] times the mean of the same distance of each factor from one, so that
 //!   what the rows do not tell stays what it was.
 //! - **Bounds**: each factor from an [`BOUND`]th to [`BOUND`] times.
-//! - **Search**: from the best point of a grid ([`GRID`]), each factor in turn times and by a ratio
-//!   as long as that is better, and where no factor is, one times and another by it; with the ratios of
-//!   [`RATIOS`] from the coarse to the fine. The same seeds every time, more of them for a row that spreads ([`SPREAD_RUNS`]). Of a case that would
-//!   take too long a part counts ([`Part`]).
+//! - **Search**: from the best points of a grid ([`GRID`], [`STARTS`]), each factor in turn times and
+//!   by a ratio as long as that is better, and where no factor is, one times and another by it; with
+//!   the ratios of [`RATIOS`] from the coarse to the fine. The same seeds every time, more of them for
+//!   a row that spreads ([`SPREAD_RUNS`]). Of a case that would take too long a part counts ([`Part`]).
+//! - **Determinacy**: from the best point each factor is moved either way, the others making up for
+//!   it, as long as the objective is within [`OPEN`] of the best. The last points are kept: between
+//!   them the rows do not decide, and a prediction is made at each.
 //!
 //! Only additions, multiplications, divisions and comparisons: the result is the same everywhere.
 
 pub mod report;
 mod search;
+
+use search::Misfit;
+pub use search::Start;
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +53,7 @@ pub struct Parameter {
 }
 
 /// What is fitted.
-pub const PARAMETERS: [Parameter; 4] = [
+pub const PARAMETERS: [Parameter; 5] = [
     Parameter {
         name: "calls",
         meaning: "what a system call of a task does itself",
@@ -101,6 +107,12 @@ pub const PARAMETERS: [Parameter; 4] = [
             "newidle_cpu_ns",
         ],
     },
+    Parameter {
+        // What is stated of them is the longest that they may take.
+        name: "idle times",
+        meaning: "what the hardware takes to enter and leave idle states, of what the machine states",
+        keys: &["idle_times_permille"],
+    },
 ];
 
 /// Times that a row's mean counts, its other statistics counting once each.
@@ -116,6 +128,16 @@ pub const RUNS: u32 = 24;
 pub const SPREAD_RUNS: u32 = 48;
 /// Where the search begins: the best of all combinations of these factors, in thousandths.
 pub const GRID: [u64; 3] = [500, 1000, 2000];
+/// Of how many of the first factors. The others, for which no other can make up, are 1 there.
+pub const IN_GRID: usize = 4;
+/// Points of the grid at which the search begins.
+pub const STARTS: usize = 3;
+/// How much more the objective may be, in millionths, for a point to be left open: each row is a tenth
+/// further from what was published, in the root mean square. About as far are the fitted rows of the
+/// built-in machines, of which some have four factors for five figures.
+pub const OPEN: u64 = 10_000;
+/// Steps of the search for what is left open.
+pub const OPEN_RATIO: (u64, u64) = (5, 4);
 /// Steps of the search from there, as numerator and denominator.
 pub const RATIOS: [(u64, u64); 4] = [(3, 2), (5, 4), (9, 8), (17, 16)];
 
@@ -131,14 +153,31 @@ pub struct Fit {
     pub misfit: u64,
     /// The objective with all factors one, in millionths.
     pub unfitted: u64,
-    /// Points at which it was evaluated.
+    /// Times that it was evaluated.
     pub evaluations: usize,
+    /// Where the search began, and ended.
+    pub starts: Vec<Start>,
+    /// For each factor the furthest that the rows leave it, with the others there.
+    pub open: Vec<Factors>,
     /// Other machines, which have their costs from this one, with rows among those.
     pub also: Vec<String>,
     /// The rows, with what was published and what the fitted model gives.
     pub rows: Vec<String>,
     /// The costs.
     pub costs: Vec<StatedCost>,
+}
+
+impl Fit {
+    /// The factors, and how well the rows determine them, as a machine file has them.
+    pub fn factors(&self) -> alight_machine::Factors {
+        alight_machine::Factors {
+            names: PARAMETERS
+                .map(|parameter| parameter.name.to_owned())
+                .to_vec(),
+            fitted: self.factors.to_vec(),
+            open: self.open.iter().map(|point| point.to_vec()).collect(),
+        }
+    }
 }
 
 /// Why nothing was fitted.
@@ -209,6 +248,7 @@ pub fn calibrate(
         run,
         how,
         points: AtomicUsize::new(0),
+        least: AtomicU64::new(u64::MAX),
         cancel,
     };
     let found = search::search(|points, least| fitting.misfits(points, least))?;
@@ -226,6 +266,8 @@ pub fn calibrate(
         misfit: found.misfit,
         unfitted: found.unfitted,
         evaluations: found.evaluations,
+        starts: found.starts,
+        open: found.open,
         rows,
         costs: draft(machine, &found.best)?.stated_costs(),
     })
@@ -268,6 +310,8 @@ struct Fitting<'a> {
     run: &'a Runner<'a>,
     how: Spread<'a>,
     points: AtomicUsize,
+    /// The least objective so far, for who watches.
+    least: AtomicU64,
     cancel: &'a AtomicBool,
 }
 
@@ -310,14 +354,15 @@ impl Fitted<'_> {
 }
 
 impl Fitting<'_> {
-    /// The objective at each point, in millionths, or for what is not below `least` or another
-    /// of them a part that is not either. Several points share the threads, a single one's runs.
-    fn misfits(&self, points: &[Factors], least: u64) -> Result<Vec<u64>, NoFit> {
-        let least = AtomicU64::new(least);
+    /// The objective at each point, or of what is not below `least` a part that is not either.
+    /// Several points share the threads, a single one's runs.
+    fn misfits(&self, points: &[Factors], least: u64) -> Result<Vec<Misfit>, NoFit> {
         let evaluate = |point: &Factors, threads| {
-            let misfit = self.misfit(point, least.load(Ordering::Relaxed), threads)?;
-            let least = misfit.min(least.fetch_min(misfit, Ordering::Relaxed));
+            let misfit = self.misfit(point, least, threads)?;
             let evaluated = self.points.fetch_add(1, Ordering::Relaxed) + 1;
+            // A part is as bad as the least already.
+            let least = self.least.fetch_min(misfit.value, Ordering::Relaxed);
+            let least = least.min(misfit.value);
             (self.how.progress)(Progress::Points { evaluated, least });
             Ok(misfit)
         };
@@ -336,19 +381,22 @@ impl Fitting<'_> {
         })
     }
 
-    /// The objective in millionths, or a part of it that is `least` or more already.
+    /// The objective, or a part of it that is `least` or more already.
     fn misfit(
         &self,
         factors: &Factors,
         least: u64,
         threads: Option<NonZeroUsize>,
-    ) -> Result<u64, NoFit> {
+    ) -> Result<Misfit, NoFit> {
         let prior = factors.iter().map(|factor| apart(*factor as f64, 1000.0));
         let mut misfit = PRIOR * prior.sum::<f64>() / factors.len() as f64;
         let rows: usize = self.cases.iter().map(|case| case.rows.len()).sum();
         for fitted in self.cases {
             if in_millionths(misfit) >= least {
-                break;
+                return Ok(Misfit {
+                    value: in_millionths(misfit),
+                    is_whole: false,
+                });
             }
             for ((_, before), model) in fitted
                 .rows
@@ -358,7 +406,10 @@ impl Fitting<'_> {
                 misfit += distance(&model, before) / rows as f64;
             }
         }
-        Ok(in_millionths(misfit))
+        Ok(Misfit {
+            value: in_millionths(misfit),
+            is_whole: true,
+        })
     }
 
     /// Each row with what the model gives.
@@ -426,11 +477,22 @@ impl Part {
             return None;
         }
         let written = measured.series("messages")?.summary.mean;
-        let summary = match metric {
-            ELAPSED => Summary::of(&[(self.window.1 - self.window.0) as f64 / 1e9])?,
-            counted => measured.series(counted)?.summary,
+        let (summary, grows) = match metric {
+            ELAPSED => (
+                Summary::of(&[(self.window.1 - self.window.0) as f64 / 1e9])?,
+                true,
+            ),
+            other => {
+                let series = measured.series(other)?;
+                (series.summary, series.key.is_sum())
+            }
         };
-        (written > 0.0).then(|| summary.times(self.messages as f64 / written))
+        let times = if grows {
+            self.messages as f64 / written
+        } else {
+            1.0
+        };
+        (written > 0.0).then(|| summary.times(times))
     }
 }
 

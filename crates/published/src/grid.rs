@@ -4,11 +4,8 @@
 
 use alight_compare::report::{number, words};
 
-use super::report::{Block, beside, difference, of_the_mechanism, title};
+use super::report::{Block, PREDICTION, beside, of_the_mechanism, prediction, title};
 use super::{Answer, CaseAnswer, Row, Value};
-
-/// What stands beside a variant's number.
-const DELTA: [&str; 2] = ["delta", "95% interval"];
 
 /// The tables of all rows, and the mechanism.
 pub(super) fn tables_by_row(answer: &Answer<'_>) -> Vec<Block> {
@@ -46,7 +43,7 @@ fn head(answer: &Answer<'_>, columns: &[&str]) -> Vec<String> {
 
 fn table(answer: &Answer<'_>, row: &Row, cases: &[&CaseAnswer<'_>]) -> Block {
     let mut rows = vec![vec!["case".to_owned()]];
-    rows[0].extend(head(answer, &DELTA));
+    rows[0].extend(head(answer, &PREDICTION));
     for case in cases {
         let mut cells = vec![case.case.name.clone()];
         let values = answer.values(row, case);
@@ -57,14 +54,16 @@ fn table(answer: &Answer<'_>, row: &Row, cases: &[&CaseAnswer<'_>]) -> Block {
                 let decimals = number::decimals(value.summary.mean);
                 own[0] = number::fixed(value.summary.mean, decimals);
                 let series = value.variant.series(&row.metric);
-                own.extend(
-                    series
-                        .and_then(|series| series.delta)
-                        .iter()
-                        .flat_map(difference),
-                );
+                if let Some(delta) = series.and_then(|series| series.delta) {
+                    let costs = answer.left_open(case, &row.metric, &scheduler.name);
+                    own.extend(prediction(&delta, costs));
+                }
             }
-            let columns = if cells.len() == 1 { 1 } else { 1 + DELTA.len() };
+            let columns = if cells.len() == 1 {
+                1
+            } else {
+                1 + PREDICTION.len()
+            };
             own.resize(columns, String::new());
             cells.extend(own);
         }

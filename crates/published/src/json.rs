@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Studies for programs: `alight.studies/1`, `alight.study-answer/1`. Members come in a fixed order.
 
+use std::collections::BTreeMap;
+
 use alight_compare::header::VERSION;
 use alight_compare::report::{document, map, number, pretty};
 use alight_compare::stats::{Delta, Summary};
 use alight_machine::{IdleGovernor, Trust};
 use serde::Serialize;
 
+use super::outcomes::{Outcome, outcomes};
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, CaseAnswer, Check, CheckOutcome, Length, Published, Row, Study};
+use super::{Answer, CaseAnswer, Check, CheckOutcome, Length, Off, Open, Published, Row, Study};
 
 #[derive(Serialize)]
 struct StudiesDocument<'a> {
@@ -26,6 +29,8 @@ struct StudyOut<'a> {
     machine: &'a str,
     schedulers: Vec<&'a str>,
     runs: u32,
+    /// What came out when it last ran whole; of a built-in study only.
+    outcome: Option<Outcome>,
     cases: Vec<CaseOut<'a>>,
 }
 
@@ -58,8 +63,10 @@ struct AnswerDocument<'a, C: Serialize> {
     runs: u32,
     seed: u64,
     interrupted: bool,
+    base: Option<BaseOut>,
     rows: Vec<StudyRowOut<'a>>,
     checks: Vec<CheckOut<'a>>,
+    costs: Option<OpenOut<'a>>,
     sensitivity: Option<SensitivityOut<'a>>,
     comparisons: Vec<ComparisonOut<'a, C>>,
 }
@@ -69,6 +76,32 @@ struct CalibrationOut<'a> {
     machine: &'a str,
     matches: bool,
     rows: &'a [String],
+}
+
+/// How far the base is from what was published of it.
+#[derive(Serialize)]
+struct BaseOut {
+    is_had: bool,
+    furthest: Off,
+}
+
+/// The intervals over the costs that are left open.
+#[derive(Serialize)]
+struct OpenOut<'a> {
+    over: &'static str,
+    points: usize,
+    runs: u32,
+    shortened: &'a [String],
+    intervals: Vec<IntervalOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct IntervalOut<'a> {
+    case: &'a str,
+    metric: &'a str,
+    scheduler: &'a str,
+    low_percent: f64,
+    high_percent: f64,
 }
 
 #[derive(Serialize)]
@@ -83,6 +116,7 @@ struct StudyRowOut<'a> {
     metric: &'a str,
     calibrates: bool,
     published_before: Option<Published>,
+    published_after: &'a BTreeMap<String, Published>,
     #[serde(serialize_with = "map")]
     schedulers: Vec<(&'a str, ValueOut)>,
 }
@@ -130,10 +164,13 @@ struct ParameterOut<'a> {
 
 /// All studies.
 pub fn list_json(studies: &[Study]) -> String {
+    let mut known = outcomes();
     pretty(&StudiesDocument {
         schema: "alight.studies/1",
         version: VERSION,
-        studies: studies.iter().map(study).collect(),
+        studies: (studies.iter())
+            .map(|one| study(one, known.remove(&one.name)))
+            .collect(),
     })
 }
 
@@ -152,7 +189,7 @@ pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivi
         schema: "alight.study-answer/1",
         version: answer.version,
         command: &answer.command,
-        study: study(answer.study),
+        study: study(answer.study, None),
         machine_hash: number::hash(answer.machine),
         calibration: trust
             .costs
@@ -167,12 +204,17 @@ pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivi
         runs: answer.runs,
         seed: answer.seed,
         interrupted: answer.interrupted(),
+        base: answer.off().map(|off| BaseOut {
+            is_had: off.is_had(),
+            furthest: off,
+        }),
         rows: rows.collect(),
         checks: answer
             .checks
             .iter()
             .map(|(one, outcome)| check(one, *outcome))
             .collect(),
+        costs: answer.open.as_ref().map(open),
         sensitivity: sensitivity.map(moved),
         comparisons: answer
             .cases
@@ -185,7 +227,7 @@ pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivi
     })
 }
 
-fn study(study: &Study) -> StudyOut<'_> {
+fn study(study: &Study, outcome: Option<Outcome>) -> StudyOut<'_> {
     let cases = study.cases.iter().map(|case| CaseOut {
         name: &case.name,
         workloads: &case.full.commands,
@@ -212,6 +254,7 @@ fn study(study: &Study) -> StudyOut<'_> {
             .map(|one| one.name.as_str())
             .collect(),
         runs: study.runs.get(),
+        outcome,
         cases: cases.collect(),
     }
 }
@@ -233,6 +276,7 @@ fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> St
         metric: &row.metric,
         calibrates: row.calibrates,
         published_before: row.before,
+        published_after: &row.after,
         schedulers: values.collect(),
     }
 }
@@ -254,6 +298,23 @@ fn check(check: &Check, outcome: CheckOutcome) -> CheckOut<'_> {
         at_most: check.at_most,
         outcome,
         found,
+    }
+}
+
+fn open(open: &Open) -> OpenOut<'_> {
+    let intervals = (open.intervals.iter()).map(|(which, (low, high))| IntervalOut {
+        case: &which.case,
+        metric: &which.metric,
+        scheduler: &which.scheduler,
+        low_percent: *low,
+        high_percent: *high,
+    });
+    OpenOut {
+        over: open.over,
+        points: open.points,
+        runs: open.runs,
+        shortened: &open.shortened,
+        intervals: intervals.collect(),
     }
 }
 

@@ -10,7 +10,9 @@
 //! - The [`Answer`] and its reports and [`pictures`].
 //! - [`calibrate`]: fits the costs of a machine to the figures published for the kernel *before* a
 //!   policy, and to no other figure. The effect of the policy is a prediction of the model.
-//! - [`sensitivity()`]: how far an answer moves if a figure that it rests on moves.
+//! - [`Again`]: how far an answer moves with the costs that are left open ([`Open`]), and if a figure
+//!   that it rests on moves ([`Sensitivity`]).
+//! - [`outcomes()`]: what came out of the built-in studies when they last ran.
 //!
 //! # Who may use it
 //!
@@ -32,7 +34,9 @@
 //! # Ok::<(), alight_published::StudyError>(())
 //! ```
 
+mod again;
 mod answer;
+mod base;
 pub mod calibrate;
 mod cut;
 mod error;
@@ -41,6 +45,8 @@ mod html;
 mod json;
 mod library;
 mod markdown;
+mod open;
+mod outcomes;
 mod picture;
 mod read;
 mod report;
@@ -50,6 +56,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -62,18 +69,20 @@ use alight_sim::{Change, Scenario};
 use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
+pub use again::{Again, Prediction, Unanswered, Which};
 pub use answer::{Answer, CaseAnswer, CheckOutcome, Value};
+pub use base::{HAD_WITHIN, Off};
 pub use cut::CutRuns;
 pub use error::StudyError;
 pub use html::page;
 pub use json::{list_json, show_json};
 pub use library::{load, names};
+pub use open::Open;
+pub use outcomes::{Outcome, Predicted, outcomes};
 pub use picture::{Picture, pictures};
 pub use read::{SCHEMA, parse};
 pub use report::{list, show};
-pub use sensitivity::{
-    MOVES, Moved, Prediction, Sensitivity, Unanswered, jobs as sensitivity_jobs, sensitivity,
-};
+pub use sensitivity::{MOVES, Moved, Sensitivity};
 
 /// Runs of each scheduler for each move of a parameter, where a study does not have fewer: enough
 /// to tell which way a prediction goes.
@@ -195,8 +204,8 @@ pub struct CaseLoad {
     pub duration_ns: Option<u64>,
 }
 
-/// A part of a case that stands for the whole of it: its time, and what is counted in it, times
-/// all messages of the case by those that were written meanwhile.
+/// A part of a case that stands for the whole of it: its time, and what is summed up in it, times
+/// all messages of the case by those that were written meanwhile; means and rates as they are.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     /// From and to, ns.
@@ -218,6 +227,8 @@ pub struct Row {
     pub says: Option<String>,
     /// Published for the base.
     pub before: Option<Published>,
+    /// Published for others, by scheduler: what predictions are held against, and nothing is fitted to.
+    pub after: BTreeMap<String, Published>,
     /// The costs of the machine are fitted to it.
     pub calibrates: bool,
     /// Brings the row to the unit of the publication.

@@ -2,6 +2,7 @@
 //! A study's file, `alight.study/1`, and what is wrong with it: everything that it names must
 //! exist, so that a mistake shows before anything runs.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use alight_machine::{Governor, IdleGovernor};
@@ -96,6 +97,8 @@ struct RowTable {
     metric: String,
     says: Option<String>,
     before: Option<Published>,
+    #[serde(default)]
+    after: BTreeMap<Spanned<String>, Published>,
     #[serde(default)]
     calibrates: Option<Spanned<bool>>,
     unit: Option<UnitTable>,
@@ -398,11 +401,23 @@ impl Known<'_> {
             }
             said => said.as_ref().is_some_and(|said| *said.get_ref()),
         };
+        let mut after = BTreeMap::new();
+        for (name, published) in table.after {
+            let at = name.span().start;
+            let scheduler = self.scheduler(name)?;
+            if table.before.is_none() || scheduler == self.schedulers[0].name {
+                let message =
+                    "`after` states what other schedulers than the base had, beside `before`";
+                return Err(self.reader.at(at, message));
+            }
+            after.insert(scheduler, published);
+        }
         Ok(Row {
             case,
             metric: table.metric,
             says: table.says,
             before: table.before,
+            after,
             calibrates,
             unit: table.unit.map(unit).transpose()?,
         })

@@ -9,10 +9,12 @@ use alight_compare::report::{STATISTICS, statistics_of, words};
 use alight_compare::stats::{Delta, Summary};
 use alight_machine::Trust;
 
+use super::base::off;
 use super::grid;
+use super::outcomes::{Outcome, Predicted, outcomes};
 use super::sensitivity::{MOVES, Sensitivity};
 use super::{
-    Answer, Case, CaseAnswer, CaseLoad, Check, CheckOutcome, Length, Published, Row, Study,
+    Answer, Case, CaseAnswer, CaseLoad, Check, CheckOutcome, Length, Off, Published, Row, Study,
 };
 
 /// Part of a report.
@@ -29,12 +31,18 @@ pub(super) enum Block {
 /// are published figures to hold them against.
 const MOST_WITH_TABLES: usize = 8;
 
+/// Predictions that stand before the tables; more than these stand in the tables alone.
+const MOST_FIRST: usize = 8;
+
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
-const MECHANISM: [&str; 24] = [
+const MECHANISM: [&str; 27] = [
     "cpu_migrations",
     "migrations_",
     "context_switches",
     "preemptions",
+    "cpus_utilized",
+    "cpu_us_per_message",
+    "messages_per_switch",
     "wakeups",
     "fast_path_selections",
     "slow_path_selections",
@@ -57,17 +65,75 @@ const MECHANISM: [&str; 24] = [
     "idle_residency_",
 ];
 
-/// All studies, a line each.
+/// All studies, with what came out of each when it last ran whole: how far the base is from what was
+/// published, and what is predicted of the first row. The title stands below.
 pub fn list(studies: &[Study]) -> String {
-    let mut columns = Columns::new(0, 2).with_remark();
+    let outcomes = outcomes();
+    let mut columns = Columns::new(0, 4);
+    columns.row([
+        "study",
+        "machine",
+        "before: off by",
+        "prediction",
+        "costs",
+        "runs, 95%",
+    ]);
+    let mut titles = vec![None];
     for study in studies {
-        columns.row([
+        let outcome = outcomes.get(&study.name);
+        let mut first = [
             study.name.clone(),
             study.machine.clone(),
-            study.title.clone(),
-        ]);
+            outcome.map_or("not run".to_owned(), in_short),
+        ];
+        let main = outcome.map_or(&[][..], |outcome| &outcome.predictions);
+        let main = main.iter().filter(|one| is_main(one, &main[0]));
+        let mut cells: Vec<[String; 3]> = main.map(|one| of_list(study, one)).collect();
+        if cells.is_empty() {
+            cells.push(std::array::from_fn(|_| String::new()));
+        }
+        let last = cells.len() - 1;
+        for (index, cells) in cells.into_iter().enumerate() {
+            let first = std::mem::replace(&mut first, std::array::from_fn(|_| String::new()));
+            columns.row(first.into_iter().chain(cells));
+            titles.push((index == last).then_some(&study.title));
+        }
     }
-    columns.render()
+    let mut text = String::new();
+    for (line, title) in columns.render().lines().zip(titles) {
+        text += &format!("{line}\n");
+        if let Some(title) = title {
+            text += &format!("    {title}\n");
+        }
+    }
+    text
+}
+
+/// Whether a prediction is of the same row of the same case as the first.
+fn is_main(one: &Predicted, first: &Predicted) -> bool {
+    (&one.case, &one.metric) == (&first.case, &first.metric)
+}
+
+/// How far a base is off, for a column.
+fn in_short(outcome: &Outcome) -> String {
+    match &outcome.off {
+        None => "nothing published".to_owned(),
+        Some(off) => {
+            let not_had = if off.is_had() { "" } else { ", not had" };
+            number::percent(Some(off.percent)) + not_had
+        }
+    }
+}
+
+/// A prediction, for columns.
+fn of_list(study: &Study, one: &Predicted) -> [String; 3] {
+    let scheduler = words::short_name(&one.scheduler, &study.schedulers[0].name);
+    let percent = number::percent(Some(one.percent));
+    [
+        format!("{}, {scheduler}: {percent}", one.metric),
+        number::interval(one.costs),
+        number::interval(one.runs),
+    ]
 }
 
 /// What a study asks.
@@ -255,10 +321,11 @@ fn costs(study: &Study, trust: &Trust) -> String {
 /// Tables, mechanism, checks, sensitivity.
 pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> Vec<Block> {
     let published = answer.study.rows.iter().any(|row| row.before.is_some());
-    let mut blocks = match answer.study.cases.len() {
+    let mut blocks = first(answer);
+    blocks.extend(match answer.study.cases.len() {
         cases if cases > MOST_WITH_TABLES && !published => grid::tables_by_row(answer),
         _ => tables_by_case(answer),
-    };
+    });
     if !answer.checks.is_empty() {
         blocks.push(Block::Title("checks of the study".to_owned()));
         let lines = answer
@@ -281,6 +348,47 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
         blocks.extend(moved(sensitivity));
     }
     blocks
+}
+
+/// What comes before the tables: how far the base is from what was published, and what is predicted
+/// from it.
+fn first(answer: &Answer<'_>) -> Vec<Block> {
+    if answer.length == Length::Short {
+        return vec![];
+    }
+    let off = answer.off();
+    let mut lines = vec![format!("before: {}", before(off.as_ref()))];
+    let predicted = answer.predicted();
+    if predicted.len() <= MOST_FIRST {
+        let line = |one: &Predicted| format!("{}: {}", predicts(one), one.in_words());
+        lines.extend(predicted.iter().map(line));
+    }
+    if let Some(open) = &answer.open {
+        let of = match open.shortened.as_slice() {
+            [] => String::new(),
+            commands => format!(" of `{}`", commands.join("`, `")),
+        };
+        lines.push(format!(
+            "costs: the least and the most over {} ({} points, {} runs each{of})",
+            open.over, open.points, open.runs
+        ));
+    }
+    vec![
+        Block::Title("before, and what is predicted".to_owned()),
+        Block::Lines(lines),
+    ]
+}
+
+/// How far a base is off, in words.
+fn before(off: Option<&Off>) -> String {
+    off.map_or_else(|| "nothing published".to_owned(), Off::in_words)
+}
+
+/// What a prediction is of.
+fn predicts(one: &Predicted) -> String {
+    let words = [&*one.case, &one.metric, &one.scheduler];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(", ")
 }
 
 fn tables_by_case(answer: &Answer<'_>) -> Vec<Block> {
@@ -334,13 +442,13 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
     let mut rows = vec![
         [""].iter()
             .chain(&STATISTICS)
-            .chain(&["delta", "95% interval"])
+            .chain(&PREDICTION)
             .map(|cell| (*cell).to_owned())
             .collect(),
     ];
     // Of a shortened load nothing was published.
-    let before = row.before.as_ref();
-    let before = before.filter(|_| answer.length != Length::Short);
+    let short = answer.length == Length::Short;
+    let before = row.before.as_ref().filter(|_| !short);
     if let Some(before) = before {
         let mut cells = vec!["published before".to_owned()];
         cells.extend(published(before));
@@ -355,41 +463,52 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
             .series(&row.metric)
             .and_then(|series| series.delta)
         {
-            cells.extend(difference(&delta));
+            let costs = answer.left_open(case, &row.metric, &value.variant.scheduler);
+            cells.extend(prediction(&delta, costs));
         }
         rows.push(cells);
         let base = value.variant.scheduler == case.comparison().base().scheduler;
         if let Some(before) = before.filter(|_| base) {
-            let mut cells = vec!["off by".to_owned()];
-            cells.extend(off(&value.summary, before));
+            rows.push(off_by(&value.summary, before));
+        } else if let Some(after) = row.after.get(&value.variant.scheduler).filter(|_| !short) {
+            let mut cells = vec!["published after".to_owned()];
+            cells.extend(published(after));
             rows.push(cells);
+            rows.push(off_by(&value.summary, after));
         }
     }
     Block::Table { left: 1, rows }
 }
 
-pub(super) fn difference(delta: &Delta) -> [String; 2] {
-    let star = if delta.significant { " *" } else { "" };
+/// Heads of what a variant's line ends in: the difference from the base, its interval over the costs
+/// that are left open, its 95 % interval over the runs.
+pub(super) const PREDICTION: [&str; 3] = ["delta", "costs", "runs, 95%"];
+
+/// The same cells.
+pub(super) fn prediction(delta: &Delta, costs: Option<(f64, f64)>) -> [String; 3] {
     [
-        number::percent(delta.delta_percent) + star,
+        difference(delta),
+        number::interval(costs),
         number::interval(delta.ci_low.zip(delta.ci_high)),
     ]
+}
+
+fn difference(delta: &Delta) -> String {
+    let star = if delta.significant { " *" } else { "" };
+    number::percent(delta.delta_percent) + star
+}
+
+/// How far the model is from what was published, as a line of a table.
+fn off_by(model: &Summary, published: &Published) -> Vec<String> {
+    let mut cells = vec!["off by".to_owned()];
+    cells.extend(off(model, published).map(number::percent));
+    cells
 }
 
 fn published(before: &Published) -> [String; 7] {
     before
         .statistics()
         .map(|value| value.map_or(number::NONE.to_owned(), |value| value.to_string()))
-}
-
-/// How far the model is from what was published.
-fn off(model: &Summary, before: &Published) -> [String; 7] {
-    let model = model.statistics();
-    let before = before.statistics();
-    std::array::from_fn(|index| {
-        let pair = model[index].zip(before[index].filter(|value| *value != 0.0));
-        number::percent(pair.map(|(model, published)| 100.0 * (model / published - 1.0)))
-    })
 }
 
 /// `mean 0.63104, std 0.025486`.
@@ -489,7 +608,7 @@ fn judged(check: &Check, outcome: CheckOutcome) -> String {
 /// in a line.
 fn moved(sensitivity: &Sensitivity) -> Vec<Block> {
     let shown = |delta: Option<Delta>| match delta {
-        Some(delta) => difference(&delta)[0].clone(),
+        Some(delta) => difference(&delta),
         None => number::NONE.to_owned(),
     };
     let mut heads = vec!["prediction".to_owned(), "as it is".to_owned()];

@@ -3,15 +3,10 @@
 //! started the workloads: the difference that a study predicts when each of the first two is a fifth
 //! larger or smaller, and with less and more for the shell's `wakee_flips` than was measured.
 
-use std::sync::atomic::AtomicBool;
-
-use alight_compare::compare::{NoComparison, Runner};
-use alight_compare::spread::Spread;
 use alight_compare::stats::Delta;
 use alight_machine::{Draft, Machine};
-use alight_sim::{AtFault, Fault, Scenario};
 
-use super::{Answer, Case, Length, Study, StudyQuestion};
+use super::again::{Again, Prediction, Unanswered};
 use crate::calibrate::{PARAMETERS, Parameter};
 
 /// What is moved, in thousandths of what it is.
@@ -32,16 +27,13 @@ struct Stated {
 
 const STATED: [Stated; 3] = [
     Stated {
-        name: "idle states",
-        meaning: "the times to enter and leave them, and the latency that cpuidle plans with",
+        name: "cpuidle latency",
+        meaning: "the latency of idle states that cpuidle plans with",
         of: |_| true,
         scale: |machine, permille| {
-            let states = machine
-                .core_types
-                .iter_mut()
-                .flat_map(|core| &mut core.idle_states);
-            for time in states.flat_map(|s| [&mut s.entry_ns, &mut s.exit_ns, &mut s.wakeup_ns]) {
-                *time = *time * permille / 1000;
+            let types = machine.core_types.iter_mut();
+            for state in types.flat_map(|core| &mut core.idle_states) {
+                state.wakeup_ns = state.wakeup_ns * permille / 1000;
             }
         },
     },
@@ -133,9 +125,6 @@ impl Lever {
     }
 }
 
-/// A case, a metric and a scheduler in words, and the scheduler's difference from the base.
-pub type Prediction = (String, Option<Delta>);
-
 /// One parameter, moved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moved {
@@ -159,126 +148,57 @@ pub struct Sensitivity {
     /// What ran, case by case, where that was less than is published.
     pub shortened: Vec<String>,
     /// The predictions of as much with nothing moved.
-    pub unmoved: Vec<Prediction>,
+    pub unmoved: Vec<(String, Option<Delta>)>,
     /// The parameters.
     pub parameters: Vec<Moved>,
 }
 
-/// Simulations that it takes.
-pub fn jobs(study: &Study, ask: &StudyQuestion<'_>) -> usize {
-    study.jobs(&moved(ask, ask.scenario))
-        * (1 + Lever::all(ask.scenario.machine).count() * MOVES.len())
+/// How many machines are tried.
+pub(super) fn moves(machine: &Machine) -> usize {
+    Lever::all(machine).count() * MOVES.len()
 }
 
-/// Runs the study with no parameter moved and with each. `draft` opens its machine.
-///
-/// # Errors
-/// Those of the study; machines that cannot be.
-pub fn sensitivity(
-    study: &Study,
-    ask: &StudyQuestion<'_>,
-    draft: &dyn Fn() -> Result<Draft, alight_machine::Error>,
-    run: &Runner<'_>,
-    how: Spread<'_>,
-    cancel: &AtomicBool,
-) -> Result<Sensitivity, Unanswered> {
-    let predicted = |machine: &Machine, wakee_flips: Option<u32>| {
-        let scenario = Scenario {
-            machine,
-            wakee_flips,
-            ..ask.scenario
-        };
-        let ask = moved(ask, scenario);
-        let answer = study.run(&ask, run, how, cancel)?;
-        if answer.interrupted() {
-            return Err(Unanswered::from(NoComparison::Interrupted));
+impl Again<'_> {
+    /// Runs the study with each parameter moved.
+    ///
+    /// # Errors
+    /// Those of the study; machines that cannot be.
+    pub fn sensitivity(&self) -> Result<Sensitivity, Unanswered> {
+        let scenario = &self.ask().scenario;
+        let mut parameters = vec![];
+        for lever in Lever::all(scenario.machine) {
+            let mut moves = vec![];
+            for (index, permille) in MOVES.into_iter().enumerate() {
+                let set = lever.values().map(|values| values[index]);
+                let machine = lever.moved(self.draft()?, permille)?;
+                moves.push(self.predicted(&machine, set.or(scenario.wakee_flips))?);
+            }
+            let deltas = (self.unmoved.iter())
+                .map(|prediction| (prediction.0.label(), of(prediction, &moves)));
+            parameters.push(Moved {
+                name: lever.name(),
+                fitted: matches!(lever, Lever::Fitted(_)),
+                meaning: lever.meaning(),
+                values: lever.values(),
+                deltas: deltas.collect(),
+            });
         }
-        Ok(predictions(&answer))
-    };
-    let unmoved = predicted(ask.scenario.machine, ask.scenario.wakee_flips)?;
-    let mut parameters = vec![];
-    for lever in Lever::all(ask.scenario.machine) {
-        let mut moves = vec![];
-        for (index, permille) in MOVES.into_iter().enumerate() {
-            let set = lever.values().map(|values| values[index]);
-            let machine = lever.moved(draft()?, permille)?;
-            moves.push(predicted(&machine, set.or(ask.scenario.wakee_flips))?);
-        }
-        let labels = unmoved.iter().map(|(label, _)| label);
-        let deltas = labels.map(|label| (label.clone(), of(label, &moves)));
-        parameters.push(Moved {
-            name: lever.name(),
-            fitted: matches!(lever, Lever::Fitted(_)),
-            meaning: lever.meaning(),
-            values: lever.values(),
-            deltas: deltas.collect(),
-        });
-    }
-    let shortened = match ask.length {
-        Length::Short => vec![],
-        Length::Full | Length::Moved => study.cases.iter().filter_map(Case::shortened).collect(),
-    };
-    Ok(Sensitivity {
-        runs: study.runs(&moved(ask, ask.scenario)).get(),
-        shortened,
-        unmoved,
-        parameters,
-    })
-}
-
-/// What is asked for each move.
-fn moved<'a>(ask: &StudyQuestion<'a>, scenario: Scenario<'a>) -> StudyQuestion<'a> {
-    StudyQuestion {
-        scenario,
-        trust: ask.trust,
-        length: match ask.length {
-            Length::Full => Length::Moved,
-            other => other,
-        },
-        runs: ask.runs,
-        command: String::new(),
+        let unmoved = self.unmoved.iter();
+        Ok(Sensitivity {
+            runs: self.runs(),
+            shortened: self.shortened(),
+            unmoved: unmoved
+                .map(|(which, delta)| (which.label(), *delta))
+                .collect(),
+            parameters,
+        })
     }
 }
 
 /// The same prediction at each of the moves.
-fn of(label: &str, moves: &[Vec<Prediction>]) -> [Option<Delta>; MOVES.len()] {
+fn of((which, _): &Prediction, moves: &[Vec<Prediction>]) -> [Option<Delta>; MOVES.len()] {
     std::array::from_fn(|index| {
-        let found = moves[index].iter().find(|(known, _)| known == label);
+        let found = moves[index].iter().find(|(known, _)| known == which);
         found.and_then(|(_, delta)| *delta)
     })
-}
-
-/// Why there is no sensitivity.
-#[derive(Debug, thiserror::Error)]
-pub enum Unanswered {
-    /// The study did not run.
-    #[error(transparent)]
-    Run(#[from] NoComparison),
-    /// The machine with other costs cannot be.
-    #[error(transparent)]
-    Machine(#[from] alight_machine::Error),
-}
-
-impl AtFault for Unanswered {
-    fn fault(&self) -> Fault {
-        match self {
-            Unanswered::Run(error) => error.fault(),
-            Unanswered::Machine(error) => error.fault(),
-        }
-    }
-}
-
-fn predictions(answer: &Answer<'_>) -> Vec<Prediction> {
-    let mut all = vec![];
-    for case in &answer.cases {
-        for row in answer.study.rows.iter().filter(|row| case.is(&row.case)) {
-            for other in case.comparison().others() {
-                let label = [case.case.name.as_str(), &row.metric, &other.scheduler];
-                let label: Vec<&str> = label.into_iter().filter(|word| !word.is_empty()).collect();
-                let delta = other.series(&row.metric).and_then(|series| series.delta);
-                all.push((label.join(", "), delta));
-            }
-        }
-    }
-    all
 }

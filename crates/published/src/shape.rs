@@ -30,6 +30,8 @@ enum ValueKind {
     /// A number that is finite.
     Number,
     Table(&'static [TableKey]),
+    /// Such a table for each of some names.
+    ByName(&'static [TableKey]),
     /// Tables headed [[key]].
     Tables(&'static [TableKey]),
 }
@@ -97,6 +99,7 @@ const ROW: &[TableKey] = &[
     must("metric", ValueKind::Text),
     may("says", ValueKind::Text),
     may("before", ValueKind::Table(PUBLISHED)),
+    may("after", ValueKind::ByName(PUBLISHED)),
     may("calibrates", ValueKind::Flag),
     may("unit", ValueKind::Table(UNIT)),
 ];
@@ -208,6 +211,11 @@ fn look_at(value: &Spanned<DeValue>, path: &str, kind: &ValueKind, found: &mut V
         (ValueKind::Table(keys), DeValue::Table(table)) => {
             look(table, value.span(), path, keys, found)
         }
+        (ValueKind::ByName(keys), DeValue::Table(named)) => {
+            for (_, value) in named {
+                look_at(value, path, &ValueKind::Table(keys), found);
+            }
+        }
         (ValueKind::Tables(keys), DeValue::Array(items)) => {
             for item in items {
                 match item.get_ref() {
@@ -235,6 +243,7 @@ impl ValueKind {
             Self::Window => "two whole numbers, from and to, in ms".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Table(_) => "a table".to_owned(),
+            Self::ByName(_) => "tables by the name of a scheduler".to_owned(),
             Self::Tables(_) => format!("tables headed [[{path}]]"),
         }
     }

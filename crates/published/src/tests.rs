@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use alight_compare::fake;
-use alight_machine::{CostStanding, Machine};
+use alight_machine::{CostStanding, Factors, Machine};
 use alight_sim::Scenario;
 
 use super::*;
@@ -180,6 +180,7 @@ fn a_row_that_the_costs_were_not_fitted_to_is_named() {
     let fitted_to = |row: &str| Calibration {
         machine: "juno-r0".to_owned(),
         rows: vec![row.to_owned()],
+        factors: None,
         matches: true,
     };
     for (calibration, fitted) in [
@@ -289,7 +290,10 @@ metric = "missing"
             .count()
     };
     assert_eq!(count("workload 9 cases like case 1: hackbench -l 1"), 1);
-    assert_eq!(count("case linux-5.5 +asym-capacity delta 95% interval"), 2);
+    assert_eq!(
+        count("case linux-5.5 +asym-capacity delta costs runs, 95%"),
+        2
+    );
     assert_eq!(count("case number linux-5.5 +asym-capacity delta"), 1);
     assert_eq!(count("case 9 cpu_migrations"), 1, "what changes");
     assert_eq!(count("case 9 energy"), 0, "what does not");
@@ -299,6 +303,159 @@ metric = "missing"
         1
     );
     assert_eq!(answer.failed(), 1);
+}
+
+/// PLAIN with what was published of the variant.
+fn with_after() -> Study {
+    let after = "before = { mean = 100.0, max = 55.0 }\n\
+                 after = { \"linux-5.5+asym-capacity\" = { mean = 151.0 } }";
+    let text = PLAIN.replacen("before = { mean = 100.0 }", after, 1);
+    parse("mine.toml", &text).expect("a study")
+}
+
+#[test]
+fn the_base_is_as_far_off_as_the_figure_that_it_is_furthest_from() {
+    let (study, machine) = (with_after(), fake::machine());
+    let answer = answered(&study, &machine, Length::Full);
+    let off = answer.off().expect("something was published");
+    assert_eq!((off.case.as_str(), off.statistic.as_str()), ("one", "mean"));
+    assert_eq!((off.percent, off.is_had()), (-50.0, false));
+    assert_eq!(
+        off.in_words(),
+        "off by -50.0% (mean of events, one): base not had"
+    );
+    assert!(answered(&study, &machine, Length::Short).off().is_none());
+
+    let met = PLAIN.replacen("mean = 100.0", "mean = 50.0, max = 60.0", 1);
+    let study = parse("mine.toml", &met).expect("a study");
+    let off = answered(&study, &machine, Length::Full)
+        .off()
+        .expect("published");
+    assert_eq!((off.statistic.as_str(), off.is_had()), ("max", true));
+}
+
+#[test]
+fn a_prediction_is_held_against_what_was_published_after() {
+    let (study, machine) = (with_after(), fake::machine());
+    let answer = answered(&study, &machine, Length::Full);
+    let text = render(&answer, &trusting(None), None, Style::Table);
+    for part in [
+        "one, events, linux-5.5+asym-capacity: +50.1% [+49.1, +51.1] (runs); \
+         published +51.0%: in the interval of the runs\n",
+        "  published after              151 ",
+        "before: off by -50.0% (mean of events, one): base not had\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for (from, to, problem) in [
+        (
+            "before = { mean = 100.0, max = 55.0 }\n",
+            "",
+            "beside `before`",
+        ),
+        (
+            "linux-5.5+asym-capacity\" = { mean",
+            "linux-5.5\" = { mean",
+            "than the base",
+        ),
+        (
+            "linux-5.5+asym-capacity\" = { mean",
+            "linux-5.4\" = { mean",
+            "not among",
+        ),
+    ] {
+        let after = PLAIN.replacen(
+            "before = { mean = 100.0 }",
+            "before = { mean = 100.0, max = 55.0 }\n\
+             after = { \"linux-5.5+asym-capacity\" = { mean = 151.0 } }",
+            1,
+        );
+        let error = parse("mine.toml", &after.replacen(from, to, 1)).expect_err(problem);
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+}
+
+/// What the variant gains is what a switch costs, and the fit knows that cost by half.
+#[test]
+fn a_prediction_has_the_interval_of_the_costs_that_are_left_open() {
+    let study = plain();
+    let switch = |machine: &Machine| f64::from(machine.core_types[0].costs.switch_ns);
+    let sheet = alight_machine::load("juno-r0").expect("built in");
+    let now = switch(&sheet.machine);
+    let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
+        let mut outcome = fake::better(scenario);
+        let gain = match scenario.scheduler.params.features {
+            0 => 1.0,
+            _ => 1.0 + switch(scenario.machine) / now,
+        };
+        outcome.results[0].value = 100.0 * gain;
+        Ok(outcome)
+    };
+    let names = calibrate::PARAMETERS.map(|parameter| parameter.name.to_owned());
+    let fitted = |open: Vec<Vec<u64>>| Calibration {
+        machine: "juno-r0".to_owned(),
+        rows: vec![],
+        factors: Some(Factors {
+            names: names.to_vec(),
+            fitted: vec![1000, 2000, 1000, 1000, 1000],
+            open,
+        }),
+        matches: true,
+    };
+    let half_and_double = vec![
+        vec![1000, 1000, 1000, 1000, 1000],
+        vec![1000, 4000, 1000, 1000, 1000],
+    ];
+    let mut measured = trusting(None);
+    measured.costs.standing = CostStanding::Stated;
+    for (trust, points, expected) in [
+        (trusting(Some(fitted(half_and_double))), 2, (50.0, 200.0)),
+        (trusting(Some(fitted(vec![]))), 0, (100.0, 100.0)),
+        (measured, 0, (100.0, 100.0)),
+    ] {
+        let ask = StudyQuestion {
+            scenario: Scenario::new(&sheet.machine, &[], &study.schedulers[0]),
+            trust: &trust,
+            length: Length::Full,
+            runs: None,
+            command: String::new(),
+        };
+        let never = AtomicBool::new(false);
+        let answer = study.run(&ask, &run, Spread::QUIET, &never).expect("runs");
+        let open = || alight_machine::open("juno-r0");
+        let again = Again::of(&study, &ask, &open, &run, Spread::QUIET, &never).expect("runs");
+        let open = again.open(&answer).expect("runs");
+        assert_eq!(open.points, points);
+        let (low, high) = open
+            .of("one", "events", "linux-5.5+asym-capacity")
+            .expect("a prediction");
+        assert!((low - expected.0).abs() < 0.1, "{low} for {expected:?}");
+        assert!((high - expected.1).abs() < 0.1, "{high} for {expected:?}");
+        let jobs = study.jobs(&ask);
+        assert_eq!(Again::jobs(&study, &ask, false), jobs * (1 + points));
+    }
+    let nobody = trusting(None);
+    let ten = StudyQuestion {
+        scenario: Scenario::new(&sheet.machine, &[], &study.schedulers[0]),
+        trust: &nobody,
+        length: Length::Full,
+        runs: None,
+        command: String::new(),
+    };
+    assert_eq!(Again::jobs(&study, &ten, false), study.jobs(&ten) * 11);
+}
+
+/// What `alight study list` shows is of studies that are built in, and can be read.
+#[test]
+fn the_outcomes_are_of_built_in_studies() {
+    for (name, outcome) in outcomes() {
+        let study = load(&name).unwrap_or_else(|error| panic!("{error}"));
+        for one in &outcome.predictions {
+            assert!(study.case(&one.case).is_some(), "{name}: {}", one.case);
+            let has = |row: &Row| row.metric == one.metric;
+            assert!(study.rows.iter().any(has), "{name}: {}", one.metric);
+        }
+    }
 }
 
 #[test]
@@ -321,6 +478,7 @@ fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
     let edited = Calibration {
         machine: "juno-r0".to_owned(),
         rows: vec!["a row".to_owned()],
+        factors: None,
         matches: false,
     };
     let text = render(

@@ -149,6 +149,10 @@ pub struct StudyRunArgs {
     /// file states, a fifth larger and a fifth smaller, and with `wakee_flips` 0 and 22
     #[arg(long)]
     pub sensitivity: bool,
+    /// Write the outcome in short into this file: how far the base is from what was published, and the
+    /// predictions, as `studies/outcomes.toml` has them and `alight study list` shows them
+    #[arg(long, value_name = "FILE")]
+    pub outcome: Option<PathBuf>,
     /// Form of the report
     #[arg(long, value_name = "STYLE", default_value = "table",
         value_parser = style(alight_published::STYLES))]

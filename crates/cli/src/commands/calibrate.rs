@@ -27,7 +27,13 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let fit = calibrate(&args.machine, &studies, &simulate, how, cancel);
     bar.finish();
     let fit = fit?;
-    let text = alight_machine::calibrated(&args.machine, &fit.also, &fit.rows, &fit.costs)?;
+    let text = alight_machine::calibrated(
+        &args.machine,
+        &fit.also,
+        &fit.rows,
+        &fit.factors(),
+        &fit.costs,
+    )?;
     output::save(&place, &text)?;
     output::print(&match args.json {
         true => report::json(&place, &fit),

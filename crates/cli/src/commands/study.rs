@@ -4,10 +4,12 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_compare::compare::NoComparison;
+use alight_compare::compare::{NoComparison, Runner};
 use alight_compare::{Spread, Style, simulate};
 use alight_machine::DataSheet;
-use alight_published::{CutRuns, Length, Study, StudyQuestion, Unanswered};
+use alight_published::{
+    Again, Answer, CutRuns, Length, Sensitivity, Study, StudyQuestion, Unanswered,
+};
 use alight_sim::Scenario;
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
@@ -103,12 +105,13 @@ fn run_study(
         runs: args.runs,
         command: command(typed, args),
     };
-    let moves = match args.sensitivity {
-        true => alight_published::sensitivity_jobs(study, &ask),
-        false => 0,
+    let again = match args.short {
+        // Nothing is predicted.
+        true if !args.sensitivity => 0,
+        _ => Again::jobs(study, &ask, args.sensitivity),
     };
     let jobs = study.jobs(&ask);
-    let bar = Bar::of(jobs + moves);
+    let bar = Bar::of(jobs + again);
     let how = Spread {
         threads: args.threads.jobs,
         progress: &|told| bar.hear(told),
@@ -120,7 +123,7 @@ fn run_study(
         parts.keep(scenario, &ask, &outcome);
         Ok(outcome)
     };
-    let answer = match study.run(&ask, &run, how, cancel) {
+    let mut answer = match study.run(&ask, &run, how, cancel) {
         Err(NoComparison::Interrupted) => {
             bar.finish();
             output::print(&parts.render(style))?;
@@ -132,13 +135,13 @@ fn run_study(
         }
         answer => answer?,
     };
-    let open = || alight_machine::open(&study.machine);
-    let sensitivity = (args.sensitivity && !answer.interrupted())
-        .then(|| alight_published::sensitivity(study, &ask, &open, &run, how, cancel));
-    let (sensitivity, cut) = match sensitivity {
-        // What is complete is worth more than what it hangs on.
-        Some(Err(Unanswered::Run(NoComparison::Interrupted))) => (None, true),
-        other => (other.transpose()?, false),
+    let (sensitivity, cut) = match again > 0 && !answer.interrupted() {
+        true => match hangs(&mut answer, &ask, args.sensitivity, &run, how, cancel) {
+            // What is complete is worth more than what it hangs on.
+            Err(Unanswered::Run(NoComparison::Interrupted)) => (None, true),
+            other => (other?, false),
+        },
+        false => (None, false),
     };
     bar.finish();
     let text = alight_published::render(&answer, &trust, sensitivity.as_ref(), style);
@@ -146,6 +149,9 @@ fn run_study(
     args.page.write(style == Style::Table, || {
         alight_published::page(&answer, &trust, sensitivity.as_ref())
     })?;
+    if let Some(file) = &args.outcome {
+        output::save(file, &answer.outcome().to_toml(&study.name))?;
+    }
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
     }
@@ -167,6 +173,22 @@ fn run_study(
         )));
     }
     Ok(answer.failed() == 0)
+}
+
+/// Finds how far the predictions move with the costs that are left open, and what else they hang on if
+/// that is wanted.
+fn hangs(
+    answer: &mut Answer<'_>,
+    ask: &StudyQuestion<'_>,
+    sensitivity: bool,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Option<Sensitivity>, Unanswered> {
+    let open = || alight_machine::open(&answer.study.machine);
+    let again = Again::of(answer.study, ask, &open, run, how, cancel)?;
+    answer.open = Some(again.open(answer)?);
+    sensitivity.then(|| again.sensitivity()).transpose()
 }
 
 /// Writes the pictures of a study; a page shows them, a terminal is told where they are.

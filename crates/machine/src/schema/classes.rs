@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Classes of costs, each alone or like another.
 
-use super::{COST_NS, KHZ};
-use crate::costs::{COST_FIELDS, CostClass, Otherwise};
+use super::{COST_NS, KHZ, PERMILLE};
+use crate::costs::{COST_FIELDS, CostClass, IDLE_TIMES, Otherwise};
 use crate::document::{Kind, Node, Table, overlay};
 use crate::error::{Place, nearest};
 use crate::figure::Provenance;
@@ -12,6 +12,9 @@ use crate::reader::{At, Ledger, Reader};
 pub(super) struct CostClasses<'a> {
     table: Option<&'a Table>,
 }
+
+/// Times of idle states as the machine states them.
+const AS_STATED: u64 = 1000;
 
 /// Longest chain of cost classes that are `like` another.
 const LONGEST_CHAIN: usize = 8;
@@ -109,11 +112,13 @@ fn read_class(name: &str, family: String, node: &Node, ledger: &Ledger) -> Optio
         };
         values.push(value);
     }
+    let idle_times = section.whole(IDLE_TIMES, PERMILLE);
     section.finish();
     complete.then_some(CostClass {
         name: name.to_owned(),
         family,
         reference_khz: reference_khz?,
         values,
+        idle_times: idle_times.map_or(AS_STATED, |times| times.value),
     })
 }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The search for the best factors: the best point of a coarse grid, and from there one factor
-//! after another, or one for another, by coarse steps and then by fine ones.
+//! The search for the best factors, and for how far the best one can be left.
+//!
+//! The search begins at the best points of a coarse grid. From each it moves one factor after
+//! another, or one for another, by coarse steps and then by fine ones. From the best end it then
+//! moves each factor as far as the others can make up for it.
 
 use std::collections::BTreeMap;
 
-use super::{BOUND, Factors, GRID, RATIOS};
+use super::{BOUND, Factors, GRID, IN_GRID, OPEN, OPEN_RATIO, RATIOS, STARTS};
+
+/// The costs as they are assumed.
+const ONE: Factors = [1000; _];
 
 /// What a search found.
 pub(super) struct Found {
@@ -12,96 +18,198 @@ pub(super) struct Found {
     pub misfit: u64,
     pub unfitted: u64,
     pub evaluations: usize,
+    pub starts: Vec<Start>,
+    pub open: Vec<Factors>,
 }
 
-/// Searches for the least of `misfits`, which is told the least so far; of a point that is not
-/// below it it may answer with any number that is not either.
+/// A point that the search began at, and where it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// Where it began.
+    pub from: Factors,
+    /// Where it ended.
+    pub to: Factors,
+    /// The objective there, in millionths.
+    pub misfit: u64,
+}
+
+/// What a point is worth.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Misfit {
+    /// In millionths.
+    pub value: u64,
+    /// Of all rows; else of some, which are as bad as what the point was measured against.
+    pub is_whole: bool,
+}
+
+/// Searches for the least of `misfits`, which is told how good a point must be to count; of one
+/// that is not it may answer with a part.
 ///
 /// # Errors
 /// Its.
 pub(super) fn search<E>(
-    misfits: impl Fn(&[Factors], u64) -> Result<Vec<u64>, E>,
+    misfits: impl Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>,
 ) -> Result<Found, E> {
-    let mut known: BTreeMap<Factors, u64> = BTreeMap::new();
-    let mut best = [1000; _];
-    let mut least = misfits(&[best], u64::MAX)?[0];
-    let unfitted = least;
-    known.insert(best, unfitted);
-    // One factor can make up for another, so that there are several valleys.
-    let points: Vec<_> = grid().collect();
-    learn(&mut known, &points, |unknown| misfits(unknown, least))?;
-    for point in points {
-        if known[&point] < least {
-            (best, least) = (point, known[&point]);
-        }
+    let mut map = Map {
+        misfits,
+        known: BTreeMap::new(),
+        evaluations: 0,
+    };
+    let unfitted = map.at(&ONE, u64::MAX)?;
+    let mut starts = vec![];
+    for from in map.beginnings(unfitted)? {
+        let (to, misfit) = map.descend(from)?;
+        starts.push(Start { from, to, misfit });
     }
-    for ratio in RATIOS {
-        let sides = [ratio, (ratio.1, ratio.0)];
-        // Until a round over all factors, and one over all pairs, finds nothing better.
-        let mut better = true;
-        while better {
-            better = false;
-            for index in 0..best.len() {
-                // Together, since mostly neither is better.
-                let next = sides.map(|side| moved(&best, index, side));
-                let next: Vec<_> = next.into_iter().flatten().collect();
-                learn(&mut known, &next, |unknown| misfits(unknown, least))?;
-                for side in sides {
-                    while let Some(next) = moved(&best, index, side) {
-                        learn(&mut known, &[next], |unknown| misfits(unknown, least))?;
-                        if known[&next] >= least {
-                            break;
-                        }
-                        (best, least, better) = (next, known[&next], true);
-                    }
-                }
-            }
-            if better {
-                continue;
-            }
-            // Along a valley neither factor is better alone.
-            let next: Vec<_> = exchanged(&best, sides).collect();
-            learn(&mut known, &next, |unknown| misfits(unknown, least))?;
-            for next in next {
-                if known[&next] < least {
-                    (best, least, better) = (next, known[&next], true);
-                }
-            }
-        }
-    }
+    let best = starts.iter().min_by_key(|start| start.misfit);
+    let (best, misfit) = best.map_or((ONE, unfitted), |start| (start.to, start.misfit));
     Ok(Found {
+        open: map.open(&best, misfit)?,
         best,
-        misfit: least,
+        misfit,
         unfitted,
-        evaluations: known.len(),
+        evaluations: map.evaluations,
+        starts,
     })
 }
 
-/// Adds what is not known of `points` yet.
-fn learn<E>(
-    known: &mut BTreeMap<Factors, u64>,
-    points: &[Factors],
-    misfits: impl Fn(&[Factors]) -> Result<Vec<u64>, E>,
-) -> Result<(), E> {
-    let unknown = points.iter().filter(|point| !known.contains_key(*point));
-    let unknown: Vec<_> = unknown.copied().collect();
-    if !unknown.is_empty() {
-        let values = misfits(&unknown)?;
-        known.extend(unknown.into_iter().zip(values));
-    }
-    Ok(())
+/// The points that are known.
+struct Map<F> {
+    misfits: F,
+    known: BTreeMap<Factors, Misfit>,
+    evaluations: usize,
 }
 
-/// All points whose factors are of [`GRID`].
+impl<E, F: Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>> Map<F> {
+    /// The points at which to begin, the best of the grid. One factor can make up for another, so that
+    /// there are several valleys.
+    fn beginnings(&mut self, unfitted: u64) -> Result<Vec<Factors>, E> {
+        let mut points: Vec<_> = grid().collect();
+        self.learn(&points, unfitted)?;
+        points.sort_by_key(|point| (self.known[point].value, *point != ONE));
+        points.truncate(STARTS);
+        Ok(points)
+    }
+
+    /// Where steps from a point lead that each make it better, and the misfit there.
+    fn descend(&mut self, from: Factors) -> Result<(Factors, u64), E> {
+        let mut best = from;
+        let mut least = self.at(&best, u64::MAX)?;
+        for ratio in RATIOS {
+            let sides = [ratio, (ratio.1, ratio.0)];
+            // Until a round over all factors, and one over all pairs, finds nothing better.
+            let mut better = true;
+            while better {
+                better = false;
+                for index in 0..best.len() {
+                    // Together, since mostly neither is better.
+                    let next = sides.map(|side| moved(&best, index, side));
+                    let next: Vec<_> = next.into_iter().flatten().collect();
+                    self.learn(&next, least)?;
+                    for side in sides {
+                        while let Some(next) = moved(&best, index, side) {
+                            let found = self.at(&next, least)?;
+                            if found >= least {
+                                break;
+                            }
+                            (best, least, better) = (next, found, true);
+                        }
+                    }
+                }
+                if better {
+                    continue;
+                }
+                // Along a valley neither factor is better alone.
+                let next: Vec<_> = exchanged(&best, sides).collect();
+                self.learn(&next, least)?;
+                for next in next {
+                    let found = self.at(&next, least)?;
+                    if found < least {
+                        (best, least, better) = (next, found, true);
+                    }
+                }
+            }
+        }
+        Ok((best, least))
+    }
+
+    /// For each factor and side the furthest point that the rows leave open ([`OPEN`]), the other
+    /// factors making up for it as well as a step of one of them can each time.
+    fn open(&mut self, best: &Factors, misfit: u64) -> Result<Vec<Factors>, E> {
+        let limit = misfit + OPEN + 1;
+        let mut open = vec![];
+        for index in 0..best.len() {
+            for side in [OPEN_RATIO, (OPEN_RATIO.1, OPEN_RATIO.0)] {
+                let mut furthest = *best;
+                while let Some(next) = self.further(&furthest, index, side, limit)? {
+                    furthest = next;
+                }
+                if furthest != *best && !open.contains(&furthest) {
+                    open.push(furthest);
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    /// The best point with a factor moved by a step, and at most one other too; `None` if none is
+    /// below `limit`.
+    fn further(
+        &mut self,
+        from: &Factors,
+        index: usize,
+        side: (u64, u64),
+        limit: u64,
+    ) -> Result<Option<Factors>, E> {
+        let Some(alone) = moved(from, index, side) else {
+            return Ok(None);
+        };
+        let others = (0..from.len()).filter(|other| *other != index);
+        let sides = [OPEN_RATIO, (OPEN_RATIO.1, OPEN_RATIO.0)];
+        let both = others.flat_map(|other| sides.map(|side| moved(&alone, other, side)));
+        let points: Vec<_> = [Some(alone)].into_iter().chain(both).flatten().collect();
+        self.learn(&points, limit)?;
+        let mut found: Option<(u64, Factors)> = None;
+        for point in points {
+            let misfit = self.at(&point, limit)?;
+            if misfit < found.map_or(limit, |(least, _)| least) {
+                found = Some((misfit, point));
+            }
+        }
+        Ok(found.map(|(_, point)| point))
+    }
+
+    /// The misfit of a point, whole if it is below `limit`.
+    fn at(&mut self, point: &Factors, limit: u64) -> Result<u64, E> {
+        self.learn(&[*point], limit)?;
+        Ok(self.known[point].value)
+    }
+
+    /// Evaluates those of `points` that are not known well enough to say whether they are below
+    /// `limit`.
+    fn learn(&mut self, points: &[Factors], limit: u64) -> Result<(), E> {
+        let enough = |known: &Misfit| known.is_whole || known.value >= limit;
+        let wanted = |point: &&Factors| !self.known.get(*point).is_some_and(enough);
+        let wanted: Vec<_> = points.iter().filter(wanted).copied().collect();
+        if !wanted.is_empty() {
+            self.evaluations += wanted.len();
+            let values = (self.misfits)(&wanted, limit)?;
+            self.known.extend(wanted.into_iter().zip(values));
+        }
+        Ok(())
+    }
+}
+
+/// All points whose first factors are of [`GRID`].
 fn grid() -> impl Iterator<Item = Factors> {
-    let factors: Factors = [0; _];
-    let points = GRID.len().pow(factors.len() as u32);
-    (0..points).map(move |mut number| {
-        factors.map(|_| {
-            let factor = GRID[number % GRID.len()];
+    let points = GRID.len().pow(IN_GRID as u32);
+    (0..points).map(|mut number| {
+        let mut point = ONE;
+        for factor in &mut point[..IN_GRID] {
+            *factor = GRID[number % GRID.len()];
             number /= GRID.len();
-            factor
-        })
+        }
+        point
     })
 }
 

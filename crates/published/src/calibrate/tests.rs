@@ -17,16 +17,20 @@ fn bowl(at: Factors) -> impl Fn(&Factors) -> u64 {
 
 /// Searches for the least of something.
 fn least_of(misfit: impl Fn(&Factors) -> u64) -> search::Found {
-    let misfits = |points: &[Factors], _| points.iter().map(|point| Ok(misfit(point))).collect();
+    let whole = |point: &Factors| Misfit {
+        value: misfit(point),
+        is_whole: true,
+    };
+    let misfits = |points: &[Factors], _| Ok(points.iter().map(whole).collect());
     search::search::<std::convert::Infallible>(misfits).unwrap()
 }
 
 #[test]
 fn the_search_comes_within_a_step_of_the_best_point() {
     for at in [
-        [1000, 1000, 1000, 1000],
-        [2500, 400, 1300, 900],
-        [7000, 150, 1000, 2000],
+        [1000, 1000, 1000, 1000, 1000],
+        [2500, 400, 1300, 900, 440],
+        [7000, 150, 1000, 2000, 1000],
     ] {
         let found = least_of(bowl(at));
         for (found, at) in found.best.into_iter().zip(at) {
@@ -42,33 +46,74 @@ fn the_search_comes_within_a_step_of_the_best_point() {
 
 #[test]
 fn the_search_stays_within_its_bounds() {
-    let found = least_of(bowl([1_000_000, 1, 1000, 1000]));
+    let found = least_of(bowl([1_000_000, 1, 1000, 1000, 1000]));
     assert!(found.best[0] <= 1000 * BOUND && found.best[0] > 1000 * BOUND * 3 / 4);
     assert!(found.best[1] >= 1000 / BOUND && found.best[1] < 1000 / BOUND * 4 / 3);
 }
 
 #[test]
 fn a_part_of_a_misfit_that_is_worse_already_leads_to_the_same_point() {
-    let at = [600, 3000, 1000, 1700];
+    let at = [600, 3000, 1000, 1700, 1000];
     let cut = |points: &[Factors], least: u64| {
-        let misfits = points.iter().map(|point| Ok(bowl(at)(point).min(least)));
-        misfits.collect()
+        let misfit = |point: &Factors| {
+            let value = bowl(at)(point);
+            Misfit {
+                value: value.min(least),
+                is_whole: value < least,
+            }
+        };
+        Ok(points.iter().map(misfit).collect())
     };
     let found = search::search::<std::convert::Infallible>(cut).unwrap();
     let whole = least_of(bowl(at));
     assert_eq!((found.best, found.misfit), (whole.best, whole.misfit));
+    assert_eq!((found.starts, found.open), (whole.starts, whole.open));
+}
+
+#[test]
+fn what_the_rows_do_not_tell_is_left_open_and_what_they_do_is_not() {
+    // One row sees the product of two factors, one sees the third, none sees the last.
+    let rows = |factors: &Factors| {
+        let [calls, switches, wakeups, ..] = factors.map(|factor| factor as f64 / 1e3);
+        ((apart(calls * switches, 1.0) + apart(wakeups, 2.0)) * 1e6) as u64
+    };
+    let found = least_of(rows);
+    let range = |index: usize| {
+        let of_it = || found.open.iter().map(|point| point[index]);
+        (of_it().min().unwrap(), of_it().max().unwrap())
+    };
+    for open in [0, 1, 3, 4] {
+        let (least, most) = range(open);
+        assert!(least < 160 && most > 6300, "{open}: {least} to {most}");
+    }
+    // A tenth and a step of it.
+    let (least, most) = range(2);
+    assert!(least >= 1600 && most <= 2500, "{least} to {most}");
+    for point in &found.open {
+        assert!(rows(point) <= found.misfit + OPEN, "{point:?}");
+    }
+}
+
+#[test]
+fn each_beginning_tells_where_it_led() {
+    let (near, far) = ([2000, 1000, 1000, 1000, 1000], [500, 2000, 2000, 500, 1000]);
+    let found = least_of(|factors| (bowl(near)(factors) + 10_000).min(bowl(far)(factors)));
+    assert_eq!(found.starts.len(), STARTS);
+    assert!(found.starts.iter().any(|start| start.to == far));
+    assert!(found.starts.iter().any(|start| start.to == near));
+    assert_eq!(found.best, far);
 }
 
 #[test]
 fn of_two_valleys_the_lower_is_found_beyond_the_higher() {
-    let (near, far) = ([1500, 1000, 1000, 1000], [500, 2000, 2000, 500]);
+    let (near, far) = ([1500, 1000, 1000, 1000, 1000], [500, 2000, 2000, 500, 1000]);
     let valleys = |factors: &Factors| (bowl(near)(factors) + 10_000).min(bowl(far)(factors));
     assert_eq!(least_of(valleys).best, far);
 }
 
 #[test]
 fn along_a_narrow_valley_one_factor_is_given_for_another() {
-    let at = [3000, 1000, 400, 1000];
+    let at = [3000, 1000, 400, 1000, 1000];
     let valley = |factors: &Factors| {
         let both = (factors[0] * factors[2]) as f64;
         bowl(at)(factors) + (apart(both, 1_200_000.0) * 1e9) as u64
@@ -247,9 +292,9 @@ calibrates = true
         found
     };
     let alone = fit(1);
-    let [calls, switches, wakeups, scans] = alone.factors;
+    let [calls, switches, wakeups, scans, idle_times] = alone.factors;
     assert!((2700..3300).contains(&switches), "{switches}");
-    assert_eq!([calls, wakeups, scans], [1000; 3]);
+    assert_eq!([calls, wakeups, scans, idle_times], [1000; 4]);
     for threads in [2, 5] {
         let together = fit(threads);
         assert_eq!(

@@ -56,6 +56,7 @@ const MACHINES: &[(&str, &str)] = built_in![
     "ryzen-7950x",
     "epyc-7763-2s",
     "xeon-8480-2s",
+    "xeon-64-2s",
     "graviton3-c7g",
     "graviton4-c8g",
 ];

@@ -175,6 +175,7 @@ fn capacities_are_the_published_ones() {
         ("ryzen-7950x", vec![1024]),
         ("epyc-7763-2s", vec![1024]),
         ("xeon-8480-2s", vec![1024]),
+        ("xeon-64-2s", vec![1024]),
         ("graviton3-c7g", vec![1024]),
         ("graviton4-c8g", vec![1024]),
     ] {

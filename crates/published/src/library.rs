@@ -45,6 +45,16 @@ const STUDIES: &[(&str, &str)] = studies![
     "rock5b-geekbench",
     "pixel6-jank",
     "epyc-hackbench",
+    "rework-load-balance-hikey",
+    "runnable-avg-hikey",
+    "sis-util-epyc",
+    "sis-util-xeon",
+    "eevdf-hackbench-xeon",
+    "eevdf-nice-latency",
+    "cyclictest-hackbench-hikey",
+    "schbench-wakers-spr",
+    "schbench-newidle",
+    "sched-idle-build-xeon",
 ];
 
 /// The rt-app files that they name.

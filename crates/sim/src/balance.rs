@@ -100,6 +100,8 @@ struct Level {
     next_decay: u64,
     /// Longest newidle attempt, ns.
     max_newidle_lb_cost: u64,
+    /// Time that a look at the queues of the domain waits for lines of other caches, ns.
+    far_ns: u64,
     /// ms.
     balance_interval: u32,
     nr_balance_failed: u32,

@@ -289,6 +289,7 @@ pub(super) trait LoadBalance<'a>: Stopper<'a> {
             let weight = self.domain(scope.dst, scope.level).weight;
             let newidle_cpu = u64::from(weight) * self.costs(by).newidle_cpu;
             self.charge(by, newidle_cpu);
+            self.cpus[by].steal += self.levels(scope.dst, scope.level).far_ns;
             let Some((src, imbalance)) = self.find_source(scope) else {
                 return balanced;
             };

@@ -6,9 +6,15 @@
 use super::pack::{Packing, keeps_signals_2013};
 use super::{Level, newidle, sums};
 use crate::balance::Balancer;
+use crate::world::cost::line_ns;
 use crate::world::occupancy::{Count, of_groups};
 use alight_policy::NONE;
 use alight_policy::abi::rule;
+
+/// Cache lines of a queue that `update_sg_lb_stats` reads and that its CPU writes at each wakeup or
+/// switch: `nr_running`, beside the lock; `cfs.h_nr_running`; `cfs.avg`, a line of its own with load,
+/// runnable and utilization; `misfit_task_load`, beside `cpu_capacity`.
+const LOOK_LINES: u64 = 4;
 
 impl Balancer<'_> {
     /// Called after places, domains and groups of the core were rebuilt.
@@ -58,10 +64,22 @@ impl Balancer<'_> {
                 last_balance: now,
                 next_decay: now + self.decay_period(),
                 max_newidle_lb_cost: 0,
+                far_ns: self.far_look_ns(cpu, level),
                 balance_interval: self.bounds(cpu, level).0,
                 nr_balance_failed: 0,
             },
         })
+    }
+
+    /// Time that `cpu` waits for lines of other caches while it looks at the queues of a domain,
+    /// beyond a look at as many queues of its own cache. The addresses of the lines depend on no
+    /// line before them, so that several are in flight at a time, as in a refill.
+    fn far_look_ns(&self, cpu: usize, level: usize) -> u64 {
+        let memory = &self.machine.memory;
+        let near = u64::from(memory.llc_line_ns);
+        let beyond = |other: u32| line_ns(self.machine, other as usize, cpu).saturating_sub(near);
+        let lines: u64 = self.domain(cpu, level).span.iter().map(beyond).sum();
+        LOOK_LINES * lines / u64::from(memory.refill_mlp.max(1))
     }
 
     /// Sums the capacity of each group from its CPUs (`init_sched_groups_capacity`).
@@ -88,3 +106,6 @@ impl Balancer<'_> {
         self.nohz.has_blocked |= begun;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -173,7 +173,7 @@ impl OpCost {
 
 /// Time to transfer a cache line between two CPUs, ns.
 #[inline]
-fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
+pub(crate) fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
     let (a, b) = (&machine.cpus[from], &machine.cpus[to]);
     u64::from(if a.llc == b.llc {
         machine.memory.llc_line_ns

@@ -200,16 +200,27 @@ impl Programs<'_> {
         waits
     }
 
-    /// Waits for the channel's lock, first come first served, and for its cache lines.
-    fn enter_channel(&mut self, cpu: usize, id: u32) {
-        let hold = self.ns(cpu, self.costs(cpu).lock_hold);
+    /// Waits for the channel's lock, first come first served, and for its cache lines. These come
+    /// while the lock is held. `pipe_held`: the work with the mutex of a pipe.
+    fn enter_channel(&mut self, cpu: usize, id: u32, pipe_held: u64) {
         let at = self.reached(cpu);
+        let channel = &self.channels[id as usize];
+        let (last, is_pipe) = (channel.last_cpu, channel.is_pipe());
+        let lines = self.channel_lines_ns(cpu, last);
+        let held = match is_pipe {
+            true => pipe_held,
+            false => self.costs(cpu).lock_hold,
+        };
+        let hold = self.ns(cpu, held) + lines;
         let channel = &mut self.channels[id as usize];
+        channel.last_cpu = cpu as u32;
+        if last == cpu as u32 {
+            // What this CPU did with the lock before is over.
+            channel.lock.release(at);
+        }
         let wait = channel.lock.take(at, hold);
-        let last = std::mem::replace(&mut channel.last_cpu, cpu as u32);
         self.count_lock_wait(wait);
-        self.cpus[cpu].steal += wait;
-        self.channel_lines(cpu, last);
+        self.cpus[cpu].steal += wait + lines;
     }
 
     pub fn write(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
@@ -221,7 +232,7 @@ impl Programs<'_> {
         if !self.pipe_lock(cpu, id) {
             return Effect::RetryAfterSleep;
         }
-        self.enter_channel(cpu, id);
+        self.enter_channel(cpu, id, self.costs(cpu).pipe_held);
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
         let was_empty = channel.bytes == 0;
@@ -328,7 +339,7 @@ impl Programs<'_> {
         if !self.pipe_lock(cpu, id) {
             return Effect::RetryAfterSleep;
         }
-        self.enter_channel(cpu, id);
+        self.enter_channel(cpu, id, self.costs(cpu).pipe_read_held);
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
         let (was_full, pages) = (channel.is_full(), channel.nr_pages);

@@ -285,14 +285,14 @@ impl World<'_> {
         self.tasks[task as usize].cache_mark = self.cpus[cpu].cache_fill;
     }
 
-    /// Charges the transfer of a channel's lines from the CPU that touched it last.
+    /// Time to transfer a channel's lines from the CPU that touched it last, ns.
     #[inline]
-    pub fn channel_lines(&mut self, cpu: usize, last_cpu: u32) {
-        if last_cpu != NONE && last_cpu as usize != cpu {
-            let line = line_ns(self.machine, last_cpu as usize, cpu);
-            let stall = u64::from(self.machine.memory.channel_lines) * line;
-            self.cpus[cpu].steal += stall;
+    pub fn channel_lines_ns(&self, cpu: usize, last_cpu: u32) -> u64 {
+        if last_cpu == NONE || last_cpu as usize == cpu {
+            return 0;
         }
+        let line = line_ns(self.machine, last_cpu as usize, cpu);
+        u64::from(self.machine.memory.channel_lines) * line
     }
 }
 

@@ -147,6 +147,12 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
+    /// The lock is free from `at` on at the latest.
+    #[inline]
+    pub fn release(&mut self, at: u64) {
+        self.to = self.to.min(at);
+    }
+
     /// Takes the lock for `hold` ns, from `at` on or from when it is free. Returns the wait, ns.
     /// Work is charged ahead of the clock, so a holder may take it later than a task that asks
     /// after it; that task does not wait.

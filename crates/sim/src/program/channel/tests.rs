@@ -359,13 +359,14 @@ fn polling_is_for_all() {
     }
 }
 
-/// Tasks hold the pipe's mutex one after the other, and its cache lines come from the
-/// CPU that had them.
+/// Tasks hold the pipe's mutex one after the other, for their work with it and for the time in which
+/// its cache lines come from the CPU that had them.
 #[test]
 fn channels_cost_their_lock_and_their_lines() {
     let mut costly = machine(3, 3);
     costly.core_types[0].costs.pipe_ns = 1_000_000;
     costly.core_types[0].costs.lock_hold_ns = 100_000;
+    costly.core_types[0].costs.pipe_held_ns = 200_000;
     costly.memory.llc_line_ns = 1000;
     costly.memory.channel_lines = 4;
     let cost = |tasks: &[Given], id| {
@@ -380,8 +381,13 @@ fn channels_cost_their_lock_and_their_lines() {
     assert_eq!(cost(&[writer(0)], 0), start + 1_000_000, "alone");
     assert_eq!(
         cost(&[writer(0), writer(1)], 1),
-        start + 1_000_000 + 100_000 + 4000,
+        start + 1_000_000 + 200_000 + 4000,
         "behind the other, with its lines"
+    );
+    assert_eq!(
+        cost(&[writer(0), writer(1), writer(2)], 2),
+        start + 1_000_000 + 200_000 + (4000 + 200_000) + 4000,
+        "behind both, and behind the lines of the second"
     );
 }
 

@@ -12,7 +12,8 @@
 //! - **Bounds**: each factor from an [`BOUND`]th to [`BOUND`] times.
 //! - **Search**: from the best points of a grid ([`GRID`], [`STARTS`]), each factor in turn times and
 //!   by a ratio as long as that is better, and where no factor is, one times and another by it; with
-//!   the ratios of [`RATIOS`] from the coarse to the fine. The same seeds every time, more of them for
+//!   the ratios of [`RATIOS`] from the coarse to the fine, of which the fine ones begin where the
+//!   coarse ones led best. The same seeds every time, more of them for
 //!   a row that spreads ([`SPREAD_RUNS`]). Of a case that would take too long a part counts ([`Part`]).
 //! - **Determinacy**: from the best point each factor is moved either way, the others making up for
 //!   it, as long as the objective is within [`OPEN`] of the best. The last points are kept: between
@@ -140,6 +141,8 @@ pub const OPEN: u64 = 10_000;
 pub const OPEN_RATIO: (u64, u64) = (5, 4);
 /// Steps of the search from there, as numerator and denominator.
 pub const RATIOS: [(u64, u64); 4] = [(3, 2), (5, 4), (9, 8), (17, 16)];
+/// How many of them are coarse: taken from each beginning, and the others from the best end alone.
+pub const COARSE: usize = 2;
 
 /// Factors in thousandths, in the order of [`PARAMETERS`].
 pub type Factors = [u64; PARAMETERS.len()];

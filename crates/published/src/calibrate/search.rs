@@ -2,12 +2,12 @@
 //! The search for the best factors, and for how far the best one can be left.
 //!
 //! The search begins at the best points of a coarse grid. From each it moves one factor after
-//! another, or one for another, by coarse steps and then by fine ones. From the best end it then
-//! moves each factor as far as the others can make up for it.
+//! another, or one for another, by coarse steps, and from the best end by fine ones. There it moves
+//! each factor as far as the others can make up for it.
 
 use std::collections::BTreeMap;
 
-use super::{BOUND, Factors, GRID, IN_GRID, OPEN, OPEN_RATIO, RATIOS, STARTS};
+use super::{BOUND, COARSE, Factors, GRID, IN_GRID, OPEN, OPEN_RATIO, RATIOS, STARTS};
 
 /// The costs as they are assumed.
 const ONE: Factors = [1000; _];
@@ -56,13 +56,14 @@ pub(super) fn search<E>(
         evaluations: 0,
     };
     let unfitted = map.at(&ONE, u64::MAX)?;
+    let (coarse, fine) = RATIOS.split_at(COARSE);
     let mut starts = vec![];
     for from in map.beginnings(unfitted)? {
-        let (to, misfit) = map.descend(from)?;
+        let (to, misfit) = map.descend(from, coarse)?;
         starts.push(Start { from, to, misfit });
     }
     let best = starts.iter().min_by_key(|start| start.misfit);
-    let (best, misfit) = best.map_or((ONE, unfitted), |start| (start.to, start.misfit));
+    let (best, misfit) = map.descend(best.map_or(ONE, |start| start.to), fine)?;
     Ok(Found {
         open: map.open(&best, misfit)?,
         best,
@@ -92,10 +93,10 @@ impl<E, F: Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>> Map<F> {
     }
 
     /// Where steps from a point lead that each make it better, and the misfit there.
-    fn descend(&mut self, from: Factors) -> Result<(Factors, u64), E> {
+    fn descend(&mut self, from: Factors, ratios: &[(u64, u64)]) -> Result<(Factors, u64), E> {
         let mut best = from;
         let mut least = self.at(&best, u64::MAX)?;
-        for ratio in RATIOS {
+        for &ratio in ratios {
             let sides = [ratio, (ratio.1, ratio.0)];
             // Until a round over all factors, and one over all pairs, finds nothing better.
             let mut better = true;
@@ -152,8 +153,8 @@ impl<E, F: Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>> Map<F> {
         Ok(open)
     }
 
-    /// The best point with a factor moved by a step, and at most one other too; `None` if none is
-    /// below `limit`.
+    /// A point below `limit` with a factor moved by a step: it alone if that will do, else the best with
+    /// one other moved too; `None` if there is none.
     fn further(
         &mut self,
         from: &Factors,
@@ -164,19 +165,16 @@ impl<E, F: Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>> Map<F> {
         let Some(alone) = moved(from, index, side) else {
             return Ok(None);
         };
+        if self.at(&alone, limit)? < limit {
+            return Ok(Some(alone));
+        }
         let others = (0..from.len()).filter(|other| *other != index);
         let sides = [OPEN_RATIO, (OPEN_RATIO.1, OPEN_RATIO.0)];
         let both = others.flat_map(|other| sides.map(|side| moved(&alone, other, side)));
-        let points: Vec<_> = [Some(alone)].into_iter().chain(both).flatten().collect();
-        self.learn(&points, limit)?;
-        let mut found: Option<(u64, Factors)> = None;
-        for point in points {
-            let misfit = self.at(&point, limit)?;
-            if misfit < found.map_or(limit, |(least, _)| least) {
-                found = Some((misfit, point));
-            }
-        }
-        Ok(found.map(|(_, point)| point))
+        let both: Vec<_> = both.flatten().collect();
+        self.learn(&both, limit)?;
+        let best = both.into_iter().min_by_key(|point| self.known[point].value);
+        Ok(best.filter(|point| self.known[point].value < limit))
     }
 
     /// The misfit of a point, whole if it is below `limit`.

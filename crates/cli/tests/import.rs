@@ -63,7 +63,7 @@ fn all_formats_of_a_simulated_run_tell_the_same() {
         let trace = directory.path().join(name);
         let out = directory.path().join(format!("{name}.alight"));
         let (trace, out) = (trace.to_str().unwrap(), out.to_str().unwrap());
-        let workload = "hackbench -g 1 -l 20";
+        let workload = "hackbench -g 1 -l 40";
         run(
             &[
                 "simulate", "-m", "juno-r0", "-w", workload, "--trace", trace,

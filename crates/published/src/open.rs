@@ -4,7 +4,8 @@
 //!
 //! - **Fitted costs**: for each factor the furthest points at which the rows are met about as well
 //!   ([`calibrate::OPEN`](crate::calibrate::OPEN)).
-//! - **Assumed costs**: each group of costs halved and doubled, those keys that nobody measured.
+//! - **Assumed costs**: each group of costs halved and doubled, those keys that nobody measured. The
+//!   same of all keys, if the fit is of an earlier version.
 //! - **Measured costs**: nothing is left open.
 //!
 //! At each point the study runs again ([`Again`]). How far the prediction moves there, as a ratio of
@@ -153,7 +154,12 @@ impl<'a> Left<'a> {
             })
         };
         Left {
-            over: "each group of assumed costs halved and doubled",
+            over: match costs.calibration {
+                None => "each group of assumed costs halved and doubled",
+                Some(_) => {
+                    "each group of costs halved and doubled: the fit does not say what it leaves open"
+                }
+            },
             points: (0..PARAMETERS.len()).flat_map(each).collect(),
             // Of costs that were fitted by an earlier version all may be wrong.
             keys: costs.calibration.is_none().then(|| costs.assumed()),

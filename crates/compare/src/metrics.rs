@@ -46,8 +46,9 @@ pub struct Key {
 impl Key {
     /// It grows with the length of a run: a count, a time, an energy, and no mean, share or rate.
     pub fn is_sum(&self) -> bool {
-        let is_rate = self.name.contains("_per_") || self.name == "cpus_utilized";
-        matches!(self.unit, "" | "s" | "j") && !is_rate
+        let mean = ["_per_", "cpus_utilized", "runnable_"];
+        let is_mean = mean.iter().any(|part| self.name.contains(part));
+        matches!(self.unit, "" | "s" | "j") && !is_mean
     }
 
     /// `lower`, `higher`, or nothing.

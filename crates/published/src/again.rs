@@ -9,11 +9,12 @@ use alight_compare::spread::Spread;
 use alight_compare::stats::Delta;
 use alight_machine::{Draft, Machine};
 use alight_sim::{AtFault, Fault, Scenario};
+use serde::{Deserialize, Serialize};
 
 use super::{Answer, Case, Length, Study, StudyQuestion, open, sensitivity};
 
 /// What is predicted: a scheduler's difference from the base in a metric of a case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Which {
     /// The case; empty in a study of one.
     pub case: String,
@@ -94,13 +95,17 @@ impl<'a> Again<'a> {
         Ok(again)
     }
 
-    /// Simulations that it takes, with those of a sensitivity table if one is wanted.
+    /// Simulations that it takes, with those of a sensitivity table if one is wanted; 0: there is
+    /// nothing to ask again. A shortened study predicts nothing that costs could leave open.
     pub fn jobs(study: &Study, ask: &StudyQuestion<'_>, sensitivity: bool) -> usize {
-        let moves = match sensitivity {
-            true => sensitivity::moves(ask.scenario.machine),
-            false => 0,
-        };
-        study.jobs(&shortened(ask, ask.scenario)) * (1 + open::moves(ask.trust) + moves)
+        let mut machines = 0;
+        if ask.length != Length::Short {
+            machines += 1 + open::moves(ask.trust);
+        }
+        if sensitivity {
+            machines = machines.max(1) + sensitivity::moves(ask.scenario.machine);
+        }
+        study.jobs(&shortened(ask, ask.scenario)) * machines
     }
 
     /// The machine as it can be moved.

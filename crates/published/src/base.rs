@@ -6,7 +6,7 @@ use alight_compare::report::{STATISTICS, number};
 use alight_compare::stats::Summary;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Length, Published};
+use super::{Answer, CaseAnswer, Length, Published};
 
 /// A base that is further from a published figure, in percent of it, is not had.
 pub const HAD_WITHIN: f64 = 25.0;
@@ -52,28 +52,35 @@ impl Answer<'_> {
         if self.length == Length::Short {
             return None;
         }
-        let mut furthest: Option<Off> = None;
-        for case in &self.cases {
-            for row in self.study.rows.iter().filter(|row| case.is(&row.case)) {
-                let base = self.values(row, case).into_iter().next();
-                let Some((base, before)) = base.zip(row.before.as_ref()) else {
-                    continue;
-                };
-                for (statistic, percent) in STATISTICS.iter().zip(off(&base.summary, before)) {
-                    let least = furthest.as_ref().map_or(-1.0, |off| off.percent.abs());
-                    let Some(percent) = percent.filter(|percent| percent.abs() > least) else {
-                        continue;
-                    };
-                    furthest = Some(Off {
-                        case: case.case.name.clone(),
-                        metric: row.metric.clone(),
-                        statistic: (*statistic).to_owned(),
-                        percent,
-                    });
-                }
+        let all = self.cases.iter().flat_map(|case| self.all_off(case));
+        all.reduce(
+            |furthest, off| match off.percent.abs() > furthest.percent.abs() {
+                true => off,
+                false => furthest,
+            },
+        )
+    }
+
+    /// How far the base of a case is from each published figure.
+    fn all_off(&self, case: &CaseAnswer<'_>) -> Vec<Off> {
+        let base = &case.comparison().base().scheduler;
+        let mut all = vec![];
+        for row in self.study.rows.iter().filter(|row| case.is(&row.case)) {
+            let values = self.values(row, case);
+            let value = values.iter().find(|value| value.variant.scheduler == *base);
+            let Some((value, before)) = value.zip(row.before.as_ref()) else {
+                continue;
+            };
+            for (statistic, percent) in STATISTICS.iter().zip(off(&value.summary, before)) {
+                all.extend(percent.map(|percent| Off {
+                    case: case.case.name.clone(),
+                    metric: row.metric.clone(),
+                    statistic: (*statistic).to_owned(),
+                    percent,
+                }));
             }
         }
-        furthest
+        all
     }
 }
 

@@ -6,9 +6,10 @@ use alight_compare::report::{self, parts};
 use alight_html::{Forest, Page, Part, Table, Text};
 use alight_machine::Trust;
 
+use super::lead::before;
 use super::report::{Block, blocks, head};
 use super::sensitivity::Sensitivity;
-use super::{Answer, CaseAnswer, CheckOutcome};
+use super::{Answer, CaseAnswer, CheckOutcome, Length};
 
 /// The whole file.
 pub fn page(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivity>) -> String {
@@ -71,7 +72,7 @@ fn table(rows: Vec<Vec<String>>) -> Table {
     rows.fold(Table::new(heads), Table::row)
 }
 
-/// The answer of each case in words, and how many checks of the study hold.
+/// How far the base is off, the answer of each case in words, and how many checks of the study hold.
 fn verdict(answer: &Answer<'_>) -> Vec<String> {
     let of_case = |case: &CaseAnswer<'_>| {
         let name = case.case.name.clone();
@@ -81,7 +82,11 @@ fn verdict(answer: &Answer<'_>) -> Vec<String> {
             name => format!("{name}: {sentence}"),
         })
     };
-    let mut text: Vec<String> = answer.cases.iter().flat_map(of_case).collect();
+    let mut text = vec![];
+    if answer.length != Length::Short {
+        text.push(before(answer));
+    }
+    text.extend(answer.cases.iter().flat_map(of_case));
     let held = (answer.checks.iter())
         .filter(|(_, outcome)| matches!(outcome, CheckOutcome::Held(_)))
         .count();

@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use super::outcomes::{Outcome, outcomes};
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, CaseAnswer, Check, CheckOutcome, Length, Off, Open, Published, Row, Study};
+use super::{
+    Answer, CaseAnswer, Check, CheckOutcome, Length, Off, Open, Published, Row, Study, Which,
+};
 
 #[derive(Serialize)]
 struct StudiesDocument<'a> {
@@ -97,9 +99,8 @@ struct OpenOut<'a> {
 
 #[derive(Serialize)]
 struct IntervalOut<'a> {
-    case: &'a str,
-    metric: &'a str,
-    scheduler: &'a str,
+    #[serde(flatten)]
+    which: &'a Which,
     low_percent: f64,
     high_percent: f64,
 }
@@ -303,9 +304,7 @@ fn check(check: &Check, outcome: CheckOutcome) -> CheckOut<'_> {
 
 fn open(open: &Open) -> OpenOut<'_> {
     let intervals = (open.intervals.iter()).map(|(which, (low, high))| IntervalOut {
-        case: &which.case,
-        metric: &which.metric,
-        scheduler: &which.scheduler,
+        which,
         low_percent: *low,
         high_percent: *high,
     });

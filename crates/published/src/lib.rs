@@ -43,7 +43,9 @@ mod error;
 mod grid;
 mod html;
 mod json;
+mod lead;
 mod library;
+mod list;
 mod markdown;
 mod open;
 mod outcomes;
@@ -77,11 +79,12 @@ pub use error::StudyError;
 pub use html::page;
 pub use json::{list_json, show_json};
 pub use library::{load, names};
+pub use list::list;
 pub use open::Open;
 pub use outcomes::{Outcome, Predicted, outcomes};
 pub use picture::{Picture, pictures};
 pub use read::{SCHEMA, parse};
-pub use report::{list, show};
+pub use report::show;
 pub use sensitivity::{MOVES, Moved, Sensitivity};
 
 /// Runs of each scheduler for each move of a parameter, where a study does not have fewer: enough

@@ -17,7 +17,7 @@ use alight_machine::{CostStanding, Machine, Trust};
 
 use super::again::{Again, Unanswered, Which};
 use super::calibrate::{Factors, PARAMETERS};
-use super::{Answer, CaseAnswer};
+use super::{Answer, CaseAnswer, Length};
 
 /// The intervals of all predictions of a study over the costs that are left open.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,10 +36,8 @@ pub struct Open {
 
 impl Open {
     /// The interval of a prediction, if it has one.
-    pub fn of(&self, case: &str, metric: &str, scheduler: &str) -> Option<(f64, f64)> {
-        let same = |(which, _): &&(Which, _)| {
-            (&*which.case, &*which.metric, &*which.scheduler) == (case, metric, scheduler)
-        };
+    pub fn of(&self, which: &Which) -> Option<(f64, f64)> {
+        let same = |(other, _): &&(Which, _)| other == which;
         self.intervals.iter().find(same).map(|(_, ends)| *ends)
     }
 }
@@ -52,16 +50,23 @@ impl Answer<'_> {
         metric: &str,
         scheduler: &str,
     ) -> Option<(f64, f64)> {
-        (self.open.as_ref()?).of(&case.case.name, metric, scheduler)
+        self.open.as_ref()?.of(&Which {
+            case: case.case.name.clone(),
+            metric: metric.to_owned(),
+            scheduler: scheduler.to_owned(),
+        })
     }
 }
 
 impl Again<'_> {
-    /// The intervals of what `answer` predicts.
+    /// The intervals of what `answer` predicts; `None` of a shortened study.
     ///
     /// # Errors
     /// Those of the study; machines that cannot be.
-    pub fn open(&self, answer: &Answer<'_>) -> Result<Open, Unanswered> {
+    pub fn open(&self, answer: &Answer<'_>) -> Result<Option<Open>, Unanswered> {
+        if self.ask().length == Length::Short {
+            return Ok(None);
+        }
         let left = Left::of(self.ask().trust);
         let mut moved = vec![];
         for point in &left.points {
@@ -86,13 +91,13 @@ impl Again<'_> {
                 let percent = |ratio: f64| 100.0 * (ratio - 1.0);
                 Some((which, (percent(ends.0), percent(ends.1))))
             });
-        Ok(Open {
+        Ok(Some(Open {
             over: left.over,
             points: left.points.len(),
             runs: self.runs(),
             shortened: self.shortened(),
             intervals: intervals.collect(),
-        })
+        }))
     }
 
     /// The machine with its costs times these thousandths.

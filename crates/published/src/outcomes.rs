@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use alight_compare::report::number;
+use alight_compare::stats::Delta;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Off};
+use super::{Answer, Off, Row, Which};
 
 /// The built-in studies' outcomes, by study.
 const TEXT: &str = include_str!("../../../studies/outcomes.toml");
@@ -17,7 +18,7 @@ const TEXT: &str = include_str!("../../../studies/outcomes.toml");
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// Hash of the machine on which it ran; of another one it may be different today.
+    /// Hash of the machine on which it ran.
     pub machine_hash: String,
     /// The published figure that the base is furthest from; `None`: nothing was published of it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,14 +30,10 @@ pub struct Outcome {
 
 /// A prediction: the difference from the base.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Predicted {
-    /// The case; empty in a study of one.
-    pub case: String,
-    /// The metric.
-    pub metric: String,
-    /// The scheduler.
-    pub scheduler: String,
+    /// What is predicted.
+    #[serde(flatten)]
+    pub which: Which,
     /// Percent of the base's mean.
     pub percent: f64,
     /// The same with other costs that are left open, at least and at most.
@@ -67,17 +64,20 @@ impl Predicted {
             .to_owned()
     }
 
-    /// `published +20.0%: in the interval of costs`.
-    pub fn against_published(&self) -> Option<String> {
+    /// `published +20.0%: in the interval of the costs`.
+    fn against_published(&self) -> Option<String> {
         let published = self.published?;
         let within = |ends: Option<(f64, f64)>| {
             ends.is_some_and(|(least, most)| (least..=most).contains(&published))
         };
-        let verdict = match () {
-            () if within(self.runs) => "in the interval of the runs",
-            () if within(self.costs) => "in the interval of the costs",
-            () if self.percent * published > 0.0 => "the same sign, outside the intervals",
-            () => "outside the intervals",
+        let verdict = if within(self.runs) {
+            "in the interval of the runs"
+        } else if within(self.costs) {
+            "in the interval of the costs"
+        } else if self.percent * published > 0.0 {
+            "the same sign, outside the intervals"
+        } else {
+            "outside the intervals"
         };
         let published = number::percent(Some(published));
         Some(format!("published {published}: {verdict}"))
@@ -99,35 +99,31 @@ impl Answer<'_> {
 
     /// The predictions that have a number.
     pub fn predicted(&self) -> Vec<Predicted> {
-        let mut all = vec![];
-        for (which, delta) in self.predictions() {
-            let Some((delta, percent)) =
-                delta.and_then(|delta| Some((delta, delta.delta_percent?)))
-            else {
-                continue;
-            };
-            let open = self.open.as_ref();
-            let costs = open.and_then(|open| open.of(&which.case, &which.metric, &which.scheduler));
+        let predicted = |(which, delta): (Which, Option<Delta>)| {
+            let delta = delta?;
             let ends = |(least, most)| (rounded(least), rounded(most));
-            all.push(Predicted {
-                percent: rounded(percent),
+            let costs = self.open.as_ref().and_then(|open| open.of(&which));
+            Some(Predicted {
+                percent: rounded(delta.delta_percent?),
                 costs: costs.map(ends),
                 runs: delta.ci_low.zip(delta.ci_high).map(ends),
-                published: self.published(&which.case, &which.metric, &which.scheduler),
-                case: which.case,
-                metric: which.metric,
-                scheduler: which.scheduler,
-            });
-        }
-        all
+                published: self.published(&which),
+                which,
+            })
+        };
+        self.predictions()
+            .into_iter()
+            .filter_map(predicted)
+            .collect()
     }
 
     /// What was published of a prediction, percent of the base's.
-    fn published(&self, case: &str, metric: &str, scheduler: &str) -> Option<f64> {
-        let mut rows = self.study.rows.iter();
-        let row =
-            rows.find(|row| row.metric == metric && (row.case.is_empty() || row.case == case))?;
-        let (before, after) = (row.before?.mean?, row.after.get(scheduler)?.mean?);
+    fn published(&self, which: &Which) -> Option<f64> {
+        let of_it = |row: &&Row| {
+            row.metric == which.metric && (row.case.is_empty() || row.case == which.case)
+        };
+        let row = self.study.rows.iter().find(of_it)?;
+        let (before, after) = (row.before?.mean?, row.after.get(&which.scheduler)?.mean?);
         (before != 0.0).then(|| rounded(100.0 * (after / before - 1.0)))
     }
 }

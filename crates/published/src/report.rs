@@ -11,10 +11,10 @@ use alight_machine::Trust;
 
 use super::base::off;
 use super::grid;
-use super::outcomes::{Outcome, Predicted, outcomes};
+use super::lead::lead;
 use super::sensitivity::{MOVES, Sensitivity};
 use super::{
-    Answer, Case, CaseAnswer, CaseLoad, Check, CheckOutcome, Length, Off, Published, Row, Study,
+    Answer, Case, CaseAnswer, CaseLoad, Check, CheckOutcome, Length, Published, Row, Study,
 };
 
 /// Part of a report.
@@ -30,9 +30,6 @@ pub(super) enum Block {
 /// Cases that have tables of their own; of more than these a table has a line a case, unless there
 /// are published figures to hold them against.
 const MOST_WITH_TABLES: usize = 8;
-
-/// Predictions that stand before the tables; more than these stand in the tables alone.
-const MOST_FIRST: usize = 8;
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
 const MECHANISM: [&str; 27] = [
@@ -65,77 +62,6 @@ const MECHANISM: [&str; 27] = [
     "idle_residency_",
 ];
 
-/// All studies, with what came out of each when it last ran whole: how far the base is from what was
-/// published, and what is predicted of the first row. The title stands below.
-pub fn list(studies: &[Study]) -> String {
-    let outcomes = outcomes();
-    let mut columns = Columns::new(0, 4);
-    columns.row([
-        "study",
-        "machine",
-        "before: off by",
-        "prediction",
-        "costs",
-        "runs, 95%",
-    ]);
-    let mut titles = vec![None];
-    for study in studies {
-        let outcome = outcomes.get(&study.name);
-        let mut first = [
-            study.name.clone(),
-            study.machine.clone(),
-            outcome.map_or("not run".to_owned(), in_short),
-        ];
-        let main = outcome.map_or(&[][..], |outcome| &outcome.predictions);
-        let main = main.iter().filter(|one| is_main(one, &main[0]));
-        let mut cells: Vec<[String; 3]> = main.map(|one| of_list(study, one)).collect();
-        if cells.is_empty() {
-            cells.push(std::array::from_fn(|_| String::new()));
-        }
-        let last = cells.len() - 1;
-        for (index, cells) in cells.into_iter().enumerate() {
-            let first = std::mem::replace(&mut first, std::array::from_fn(|_| String::new()));
-            columns.row(first.into_iter().chain(cells));
-            titles.push((index == last).then_some(&study.title));
-        }
-    }
-    let mut text = String::new();
-    for (line, title) in columns.render().lines().zip(titles) {
-        text += &format!("{line}\n");
-        if let Some(title) = title {
-            text += &format!("    {title}\n");
-        }
-    }
-    text
-}
-
-/// Whether a prediction is of the same row of the same case as the first.
-fn is_main(one: &Predicted, first: &Predicted) -> bool {
-    (&one.case, &one.metric) == (&first.case, &first.metric)
-}
-
-/// How far a base is off, for a column.
-fn in_short(outcome: &Outcome) -> String {
-    match &outcome.off {
-        None => "nothing published".to_owned(),
-        Some(off) => {
-            let not_had = if off.is_had() { "" } else { ", not had" };
-            number::percent(Some(off.percent)) + not_had
-        }
-    }
-}
-
-/// A prediction, for columns.
-fn of_list(study: &Study, one: &Predicted) -> [String; 3] {
-    let scheduler = words::short_name(&one.scheduler, &study.schedulers[0].name);
-    let percent = number::percent(Some(one.percent));
-    [
-        format!("{}, {scheduler}: {percent}", one.metric),
-        number::interval(one.costs),
-        number::interval(one.runs),
-    ]
-}
-
 /// What a study asks.
 pub fn show(study: &Study, trust: &Trust) -> String {
     let mut head = about(study, trust);
@@ -167,6 +93,9 @@ pub fn show(study: &Study, trust: &Trust) -> String {
             (Some(before), false) => format!("before {}", spelt(before)),
         };
         head.push(("row", format!("{what}: {before}")));
+        for (scheduler, after) in &row.after {
+            head.push(("", format!("{scheduler}: {}", spelt(after))));
+        }
     }
     for check in &study.checks {
         head.push(("check", format!("{}: {}", check.says, claim(check))));
@@ -321,7 +250,7 @@ fn costs(study: &Study, trust: &Trust) -> String {
 /// Tables, mechanism, checks, sensitivity.
 pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> Vec<Block> {
     let published = answer.study.rows.iter().any(|row| row.before.is_some());
-    let mut blocks = first(answer);
+    let mut blocks = lead(answer);
     blocks.extend(match answer.study.cases.len() {
         cases if cases > MOST_WITH_TABLES && !published => grid::tables_by_row(answer),
         _ => tables_by_case(answer),
@@ -335,10 +264,7 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
         blocks.push(Block::Lines(lines.collect()));
     }
     if let Some(sensitivity) = sensitivity {
-        let of = match sensitivity.shortened.as_slice() {
-            [] => String::new(),
-            commands => format!(" of `{}`", commands.join("`, `")),
-        };
+        let of = of_shortened(&sensitivity.shortened);
         let moves = MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%");
         blocks.push(Block::Title(format!(
             "the predicted delta with one parameter at {}, runs: {}{of}",
@@ -350,45 +276,12 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
     blocks
 }
 
-/// What comes before the tables: how far the base is from what was published, and what is predicted
-/// from it.
-fn first(answer: &Answer<'_>) -> Vec<Block> {
-    if answer.length == Length::Short {
-        return vec![];
+/// What ran again, where that was less than is published.
+pub(super) fn of_shortened(commands: &[String]) -> String {
+    match commands {
+        [] => String::new(),
+        commands => format!(" of `{}`", commands.join("`, `")),
     }
-    let off = answer.off();
-    let mut lines = vec![format!("before: {}", before(off.as_ref()))];
-    let predicted = answer.predicted();
-    if predicted.len() <= MOST_FIRST {
-        let line = |one: &Predicted| format!("{}: {}", predicts(one), one.in_words());
-        lines.extend(predicted.iter().map(line));
-    }
-    if let Some(open) = &answer.open {
-        let of = match open.shortened.as_slice() {
-            [] => String::new(),
-            commands => format!(" of `{}`", commands.join("`, `")),
-        };
-        lines.push(format!(
-            "costs: the least and the most over {} ({} points, {} runs each{of})",
-            open.over, open.points, open.runs
-        ));
-    }
-    vec![
-        Block::Title("before, and what is predicted".to_owned()),
-        Block::Lines(lines),
-    ]
-}
-
-/// How far a base is off, in words.
-fn before(off: Option<&Off>) -> String {
-    off.map_or_else(|| "nothing published".to_owned(), Off::in_words)
-}
-
-/// What a prediction is of.
-fn predicts(one: &Predicted) -> String {
-    let words = [&*one.case, &one.metric, &one.scheduler];
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.join(", ")
 }
 
 fn tables_by_case(answer: &Answer<'_>) -> Vec<Block> {

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use alight_compare::fake;
+use alight_compare::report::number;
 use alight_machine::{CostStanding, Factors, Machine};
 use alight_sim::Scenario;
 
@@ -424,11 +425,14 @@ fn a_prediction_has_the_interval_of_the_costs_that_are_left_open() {
         let answer = study.run(&ask, &run, Spread::QUIET, &never).expect("runs");
         let open = || alight_machine::open("juno-r0");
         let again = Again::of(&study, &ask, &open, &run, Spread::QUIET, &never).expect("runs");
-        let open = again.open(&answer).expect("runs");
+        let open = again.open(&answer).expect("runs").expect("not short");
         assert_eq!(open.points, points);
-        let (low, high) = open
-            .of("one", "events", "linux-5.5+asym-capacity")
-            .expect("a prediction");
+        let events = Which {
+            case: "one".to_owned(),
+            metric: "events".to_owned(),
+            scheduler: "linux-5.5+asym-capacity".to_owned(),
+        };
+        let (low, high) = open.of(&events).expect("a prediction");
         assert!((low - expected.0).abs() < 0.1, "{low} for {expected:?}");
         assert!((high - expected.1).abs() < 0.1, "{high} for {expected:?}");
         let jobs = study.jobs(&ask);
@@ -450,12 +454,35 @@ fn a_prediction_has_the_interval_of_the_costs_that_are_left_open() {
 fn the_outcomes_are_of_built_in_studies() {
     for (name, outcome) in outcomes() {
         let study = load(&name).unwrap_or_else(|error| panic!("{error}"));
-        for one in &outcome.predictions {
-            assert!(study.case(&one.case).is_some(), "{name}: {}", one.case);
-            let has = |row: &Row| row.metric == one.metric;
-            assert!(study.rows.iter().any(has), "{name}: {}", one.metric);
+        for Predicted { which, .. } in &outcome.predictions {
+            assert!(study.case(&which.case).is_some(), "{name}: {}", which.case);
+            let has = |row: &Row| row.metric == which.metric;
+            assert!(study.rows.iter().any(has), "{name}: {}", which.metric);
         }
     }
+}
+
+#[test]
+fn an_outcome_is_written_read_and_listed() {
+    let (study, machine) = (with_after(), fake::machine());
+    let outcome = answered(&study, &machine, Length::Full).outcome();
+    let text = outcome.to_toml("mine");
+    let read: BTreeMap<String, Outcome> = toml::from_str(&text).expect("as written");
+    assert_eq!(read["mine"], outcome, "{text}");
+    let listed = |outcomes| list::list_of(std::slice::from_ref(&study), &outcomes).unwrap();
+    let squeezed = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let heads = "study machine before: off by prediction costs runs, 95%";
+    assert_eq!(
+        squeezed(listed(read.clone())),
+        format!(
+            "{heads} mine juno-r0 -50.0%, not had events, +asym-capacity: +50.1% [+49.1, +51.1] mine"
+        )
+    );
+    let mut earlier = read;
+    earlier.get_mut("mine").expect("it is there").machine_hash = number::hash(0);
+    assert!(listed(earlier).contains("-50.0%, not had; of an earlier machine "));
+    let none = squeezed(listed(BTreeMap::new()));
+    assert_eq!(none, format!("{heads} mine juno-r0 not run mine"));
 }
 
 #[test]

@@ -150,8 +150,9 @@ pub struct StudyRunArgs {
     #[arg(long)]
     pub sensitivity: bool,
     /// Write the outcome in short into this file: how far the base is from what was published, and the
-    /// predictions, as `studies/outcomes.toml` has them and `alight study list` shows them
-    #[arg(long, value_name = "FILE")]
+    /// predictions, as `studies/outcomes.toml` has them and `alight study list` shows them; of one study
+    /// that ran whole
+    #[arg(long, value_name = "FILE", conflicts_with = "short")]
     pub outcome: Option<PathBuf>,
     /// Form of the report
     #[arg(long, value_name = "STYLE", default_value = "table",

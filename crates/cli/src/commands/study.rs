@@ -22,7 +22,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         StudyVerb::List { json } => {
             let studies = all()?;
             output::print(&match json {
-                false => alight_published::list(&studies),
+                false => alight_published::list(&studies)?,
                 true => alight_published::list_json(&studies),
             })
         }
@@ -56,11 +56,21 @@ fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     let studies = names.iter().map(|name| alight_published::load(name));
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     args.page.check()?;
-    if args.page.is_wanted() && studies.len() > 1 {
+    let of_one = [
+        ("--html writes the page", args.page.is_wanted()),
+        ("--outcome writes the outcome", args.outcome.is_some()),
+    ];
+    if let Some((writes, _)) = of_one
+        .iter()
+        .find(|(_, wanted)| *wanted && studies.len() > 1)
+    {
         return Err(Failure::BadInput(format!(
-            "--html writes the page of one study, found {}; name one",
+            "{writes} of one study, found {}; name one",
             studies.len()
         )));
+    }
+    if let Some(file) = &args.outcome {
+        output::try_place(file)?;
     }
     let cancel = interrupt::flag()?;
     let mut failed = vec![];
@@ -105,11 +115,7 @@ fn run_study(
         runs: args.runs,
         command: command(typed, args),
     };
-    let again = match args.short {
-        // Nothing is predicted.
-        true if !args.sensitivity => 0,
-        _ => Again::jobs(study, &ask, args.sensitivity),
-    };
+    let again = Again::jobs(study, &ask, args.sensitivity);
     let jobs = study.jobs(&ask);
     let bar = Bar::of(jobs + again);
     let how = Spread {
@@ -149,9 +155,6 @@ fn run_study(
     args.page.write(style == Style::Table, || {
         alight_published::page(&answer, &trust, sensitivity.as_ref())
     })?;
-    if let Some(file) = &args.outcome {
-        output::save(file, &answer.outcome().to_toml(&study.name))?;
-    }
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
     }
@@ -172,6 +175,9 @@ fn run_study(
             study.name
         )));
     }
+    if let Some(file) = &args.outcome {
+        output::save(file, &answer.outcome().to_toml(&study.name))?;
+    }
     Ok(answer.failed() == 0)
 }
 
@@ -187,7 +193,7 @@ fn hangs(
 ) -> Result<Option<Sensitivity>, Unanswered> {
     let open = || alight_machine::open(&answer.study.machine);
     let again = Again::of(answer.study, ask, &open, run, how, cancel)?;
-    answer.open = Some(again.open(answer)?);
+    answer.open = again.open(answer)?;
     sensitivity.then(|| again.sensitivity()).transpose()
 }
 

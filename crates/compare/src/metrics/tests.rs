@@ -65,3 +65,28 @@ fn a_number_that_does_not_exist_is_left_out() {
         .collect();
     assert_eq!(names, ["cpu_migrations"]);
 }
+
+#[test]
+fn sums_are_told_from_means_and_rates() {
+    for (name, unit, is_sum) in [
+        ("cpu_migrations", "", true),
+        ("task_clock_s", "s", true),
+        ("energy_j", "j", true),
+        ("cpus_utilized", "", false),
+        ("context_switches_per_cpu_s", "", false),
+        ("messages_per_switch", "", false),
+        ("runnable_most_big", "tasks", false),
+        ("runnable_per_cpu_big", "", false),
+        ("run_delay_mean_us", "us", false),
+        ("found_idle_percent", "percent", false),
+        ("power_big_mw", "mw", false),
+    ] {
+        let key = Key {
+            kind: MetricKind::Mechanism,
+            name: name.to_owned(),
+            unit,
+            better: None,
+        };
+        assert_eq!(key.is_sum(), is_sum, "{name}");
+    }
+}

@@ -213,13 +213,14 @@ pub(crate) enum Preemption {
 /// (`ttwu_queue`, later `ttwu_queue_cond`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeList {
-    /// Those that are woken from a CPU that shares no cache with the target (read in 5.4). 5.10.262
-    /// adds a wakee that is just being switched out on the target (`WF_ON_CPU`), which does not
-    /// occur here.
+    /// Those that are woken from a CPU that shares no cache with the target (read in 5.4).
     OtherCache,
+    /// Also a wakee that is still on its CPU, if no other task is there (`WF_ON_CPU`; read in
+    /// 5.10.262).
+    Leaving,
     /// Also those that are woken from any other CPU, if the target has no task (read in 5.15.215
     /// and 6.1).
-    OtherCacheOrIdle,
+    Idle,
 }
 
 /// Which tasks pipes wake, and when (fs/pipe.c).

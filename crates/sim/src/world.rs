@@ -11,6 +11,7 @@ pub(crate) mod lifetime;
 pub(crate) mod occupancy;
 pub(crate) mod online;
 pub(crate) mod rounds;
+pub(crate) mod search;
 pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod timers;

@@ -246,7 +246,8 @@ pub enum Detail {
         /// When it was done, ns.
         reached_ns: u64,
     },
-    /// The current task comes to the scheduler, which switches to another.
+    /// The current task comes to the scheduler, which switches to another. It is told again at the
+    /// end of a search for tasks on other CPUs.
     Schedule {
         /// The task.
         task: TaskRef,

@@ -53,7 +53,9 @@ impl OrderCheck {
                 self.current[at] = next.pid;
                 self.woken[at] = false;
             }
-            Event::Waking { task, .. } => {
+            // `Waking` may come before: the waker finds the task on its CPU, which searches for others
+            // before it switches (`p->on_cpu`).
+            Event::Wakeup { task, .. } => {
                 if let Some(at) = self.current.iter().position(|&pid| pid == task.pid) {
                     self.woken[at] = true;
                 }

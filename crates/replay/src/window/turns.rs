@@ -115,7 +115,8 @@ impl Window<'_> {
         self.switch_begins(cpu);
         if let Some(&task) = self.by_pid.get(&pid) {
             self.book(now, task);
-            self.tasks[task].schedules_since = Some(now);
+            // Told again at the end of a search for tasks: the sleep began before.
+            self.tasks[task].schedules_since.get_or_insert(now);
         }
     }
 

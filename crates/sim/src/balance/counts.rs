@@ -53,6 +53,11 @@ impl Balancer<'_> {
         self.counts.named()
     }
 
+    /// Time that CPUs searched for tasks on the way to idle, ns.
+    pub fn searched_ns(&self) -> Count {
+        self.counts.newidle_ns
+    }
+
     /// Tasks that balancing pulled.
     #[cfg(test)]
     pub fn pulled(&self) -> u64 {

@@ -8,9 +8,12 @@ use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
 use crate::balance::{BalanceByIndex, Balancer, LoadBalance, NohzBalance, Stopper};
 use crate::base::rng::{Purpose, below};
+use crate::base::timeline::NONE;
 use crate::kernel::{Dice, Gate};
+use crate::world::search::Search;
 use alight_policy::MAX_LEVELS;
 use alight_policy::abi::domain_flag;
+use alight_trace::PrevState;
 
 /// Number of attempts after which the ratio of successes is computed anew.
 const CALLS: u32 = 1024;
@@ -144,6 +147,21 @@ impl Balancer<'_> {
         }
     }
 
+    /// The search for tasks of `cpu` ends: returns the task from which it switches, and the state
+    /// in which that task leaves.
+    pub fn search_ends(&mut self, cpu: usize) -> (u32, PrevState) {
+        let now = self.now;
+        let Search {
+            from,
+            prev,
+            prev_state,
+            ..
+        } = self.cpus[cpu].search;
+        self.counts.newidle_ns += now.saturating_sub(from);
+        self.cpus[cpu].search.prev = NONE;
+        (prev, prev_state)
+    }
+
     /// `update_next_balance`.
     fn next_idle_balance(&self, cpu: usize, level: usize, next_balance: u64) -> u64 {
         if level >= self.core.places[cpu].nr_domains as usize {
@@ -189,10 +207,8 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
     /// than the CPU will probably idle (`newidle_balance`). True if it has something to run now.
     fn balance_newidle(&mut self, cpu: usize) -> bool {
         let start = self.reached(cpu);
-        let found = self.look_newidle(cpu);
-        let took = self.reached(cpu) - start;
-        self.counts.newidle_ns += took;
-        found
+        self.cpus[cpu].search.begins(start);
+        self.look_newidle(cpu)
     }
 
     fn look_newidle(&mut self, cpu: usize) -> bool {
@@ -247,6 +263,7 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
             if !affordable || self.core.cpus[cpu].nr_running != 0 {
                 break;
             }
+            self.domain_searched(cpu);
         }
         let most = &mut self.cpus[cpu].max_idle_balance_cost;
         *most = (*most).max(cost);
@@ -287,10 +304,17 @@ pub(crate) trait NewidleBalance<'a>: Stopper<'a> {
             if self.core.cpus[cpu].nr_running != 0 {
                 break;
             }
+            self.domain_searched(cpu);
         }
         let most = &mut self.cpus[cpu].max_idle_balance_cost;
         *most = (*most).max(cost);
         next_balance
+    }
+
+    /// The search of `cpu` goes on in the next domain, unless it gets a task before.
+    fn domain_searched(&mut self, cpu: usize) {
+        let at = self.reached(cpu);
+        self.cpus[cpu].search.ends_domain(at);
     }
 
     /// Searches one domain of `cpu`; the number of tasks that it pulled.

@@ -119,28 +119,56 @@ impl Programs<'_> {
         }
         self.trace_schedule(cpu, prev);
         if next == NONE && prev != NONE {
-            // The sleeper is off the queue: the CPU looks idle to the balancer.
-            if self.balance_newidle(cpu) {
+            let found = self.balance_newidle(cpu);
+            if self.cpus[cpu].steal != 0 {
+                return self.search(cpu, prev);
+            }
+            if found {
                 next = self.pick_fair(cpu, false);
             }
         }
+        let state = self.leave_current(cpu, prev, stays);
+        self.switch(cpu, prev, state, next);
+        if next == NONE {
+            self.settle(cpu);
+        }
+    }
+
+    /// The work that is charged, such as the search for tasks, passes before `cpu` switches from
+    /// `prev`, which sleeps or ended.
+    fn search(&mut self, cpu: usize, prev: u32) {
+        let state = self.leave_current(cpu, prev, false);
+        if self.has_groups() {
+            self.leave_groups(cpu);
+        }
+        let now = self.now;
+        let c = &mut self.cpus[cpu];
+        c.phase = Phase::Searching;
+        (c.search.prev, c.search.prev_state) = (prev, state);
+        c.end = now + std::mem::take(&mut c.steal);
+        c.hrtick_at = NEVER;
+    }
+
+    /// Switches from `prev`, which leaves in `state`, to `next`, or to the idle task ([`NONE`]), which
+    /// does not rest yet.
+    #[inline]
+    fn switch(&mut self, cpu: usize, prev: u32, state: PrevState, next: u32) {
         let c = &mut self.cpus[cpu];
         (c.need_resched, c.resched_lazy) = (false, false);
-        let state = self.leave_current(cpu, prev, stays);
         if self.has_groups() {
             self.switch_groups(cpu, next);
         }
+        if next == NONE {
+            self.trace_switch(cpu, prev, state, next);
+            return self.idle_task_runs(cpu);
+        }
         if self.is_rt(next) {
             self.set_next_rt(cpu, next);
-            self.run(cpu, next);
-        } else if next != NONE {
+        } else {
             self.set_next(cpu, next);
-            self.run(cpu, next);
         }
+        self.run(cpu, next);
         self.trace_switch(cpu, prev, state, next);
-        if next == NONE {
-            self.go_idle(cpu);
-        }
         if self.has_classes() {
             self.switched_rt(cpu);
         }
@@ -285,8 +313,27 @@ impl Sim<'_> {
             Phase::Running => self.running_event(cpu),
             Phase::Idle => self.idle_interrupted(cpu),
             Phase::Waking => self.idle_loop_event(cpu),
+            Phase::Searching => self.searched(cpu),
         }
         self.arm(cpu);
+    }
+
+    /// `cpu` has searched for tasks: switches to one that it found or got, or to the idle task.
+    /// Then come the interrupts that waited for the switch.
+    fn searched(&mut self, cpu: usize) {
+        self.clock(cpu);
+        let (prev, state) = self.search_ends(cpu);
+        let next = self.pick_next(cpu, false);
+        self.trace_schedule(cpu, prev);
+        self.switch(cpu, prev, state, next);
+        if next == NONE {
+            self.cpus[cpu].phase = Phase::Waking;
+            return self.idle_loop_goes_on(cpu);
+        }
+        self.interrupts(cpu);
+        if self.must_schedule(cpu, false) {
+            self.give_way(cpu);
+        }
     }
 
     #[inline(always)]

@@ -164,6 +164,11 @@ impl Programs<'_> {
                 self.leave_groups(cpu);
                 self.trace_switch(cpu, task, state, NONE);
             }
+            Phase::Searching => {
+                let (task, state) = self.search_ends(cpu);
+                self.trace_switch(cpu, task, state, NONE);
+                self.cpus[cpu].phase = Phase::Running;
+            }
             // An idle CPU is woken to be stopped.
             Phase::Idle => {
                 let now = self.now;

@@ -91,12 +91,17 @@ impl Queues<'_> {
 
 impl Programs<'_> {
     pub fn go_idle(&mut self, cpu: usize) {
+        self.idle_task_runs(cpu);
+        self.settle(cpu);
+    }
+
+    /// `cpu` is in the idle loop, and enters no idle state yet.
+    pub fn idle_task_runs(&mut self, cpu: usize) {
         self.cpus[cpu].hrtick_at = NEVER;
         self.clock_goes_idle(cpu);
         self.core_went_idle(cpu);
         self.nohz_stay_begins(cpu);
         self.idle_stay_begins(cpu);
-        self.settle(cpu);
     }
 }
 
@@ -107,6 +112,12 @@ impl Sim<'_> {
         let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
         self.idle_left(cpu, by_tick);
         self.thread_executes(cpu);
+        self.idle_loop_goes_on(cpu);
+    }
+
+    /// The idle task of `cpu` executes: handles interrupts, then runs a task or goes to rest.
+    #[inline(always)]
+    pub fn idle_loop_goes_on(&mut self, cpu: usize) {
         self.interrupts(cpu);
         if self.core.cpus[cpu].nr_running != 0 {
             self.schedule(cpu);

@@ -147,11 +147,13 @@ impl World<'_> {
 impl Balancer<'_> {
     /// What `perf stat` derives of a run: CPU time of all tasks, CPUs that it kept busy, and
     /// migrations and context switches a second of it. With messages: CPU time of each, and
-    /// messages between two context switches.
+    /// messages between two context switches. A task's time ends at the switch
+    /// (`perf_event_task_sched_out`): the search for other tasks before it counts.
     fn rates(&self) -> Vec<Metric> {
         let s = &self.stats;
         let busy = |cpu| self.busy_ns(cpu) - self.cpus[cpu].stats.busy_from;
-        let busy: u64 = (0..self.cpus.len()).map(busy).sum();
+        let ran: u64 = (0..self.cpus.len()).map(busy).sum();
+        let busy = ran + self.searched_ns().reported();
         let busy_s = busy as f64 / 1e9;
         let migrations: u64 = s.migrations.0.iter().map(|count| count.reported()).sum();
         let (switches, messages) = (s.switches.reported(), s.messages.reported());

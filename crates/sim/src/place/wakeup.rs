@@ -46,11 +46,17 @@ impl World<'_> {
         }
     }
 
+    /// Is `task` still on `cpu`, which searches for tasks before it switches (`p->on_cpu`)?
+    #[inline]
+    fn is_leaving(&self, cpu: usize, task: u32) -> bool {
+        self.cpus[cpu].search.prev == task
+    }
+
     /// Does a task that `cpu` wakes on `target` go by the wake list of `target`?
     #[inline]
     fn by_wake_list(&self, cpu: usize, target: usize) -> bool {
         self.core.places[cpu].llc != self.core.places[target].llc
-            || self.kernel.wake_list == WakeList::OtherCacheOrIdle
+            || self.kernel.wake_list == WakeList::Idle
                 && cpu != target
                 && self.core.cpus[target].nr_running == 0
     }
@@ -158,6 +164,10 @@ impl Power<'_> {
             .push_back(&mut world.tasks, task);
         self.core.cpus[target].ttwu_pending = 1;
         self.rq_changed(target);
+        if self.kernel.balance.newidle.heeds_pending {
+            let now = self.now;
+            self.search_stops(target, now);
+        }
         if first {
             self.kick(cpu, target);
         }
@@ -261,6 +271,9 @@ impl Place<'_> {
         self.tasks[task as usize].wake_time = self.reached(cpu);
         self.trace_waking(cpu, task, prev, sync);
         self.stats.wakeups += 1;
+        if self.is_leaving(prev, task) {
+            return self.wake_leaving(cpu, prev, task);
+        }
         if self.is_rt(task) {
             self.explain_unasked(task);
             let target = self.place_rt(cpu, task);
@@ -314,6 +327,7 @@ impl Place<'_> {
             let reached = self.now + clock_read + lock;
             self.tells(cpu, reached, target);
             self.activate(cpu, reached, target, task, migrated);
+            self.search_stops(target, reached);
             self.resched_woken(cpu, target, clock_read);
         } else {
             self.send_by_wake_list(cpu, target, task, migrated);
@@ -331,6 +345,27 @@ impl Place<'_> {
         self.check_preempt(target, task);
         self.trace_wakeup(cpu, reached, target, task);
         self.resched_woken(cpu, target, clock_read);
+        self.trace_woken(cpu, task);
+    }
+
+    /// Wakes a task that is still on `target`, where it goes to sleep: no CPU is chosen, and the
+    /// task is put on the wake list, which `target` reads after the switch. A kernel that does not
+    /// do so, or not if another task has come to `target`, waits until the switch is over before it
+    /// chooses (`try_to_wake_up`, `p->on_cpu`). Then `target` is idle, or about to run that task:
+    /// here it is taken, too.
+    #[cold]
+    fn wake_leaving(&mut self, cpu: usize, target: usize, task: u32) {
+        self.explain_unasked(task);
+        self.stats.to_prev += 1;
+        self.stats.still_queued += 1;
+        let queues =
+            self.kernel.wake_list != WakeList::OtherCache && self.core.cpus[target].nr_running == 0;
+        if !queues && !self.by_wake_list(cpu, target) {
+            let switched_at = self.cpus[target].end;
+            let wait = switched_at.saturating_sub(self.reached(cpu));
+            self.cpus[cpu].steal += wait;
+        }
+        self.send_by_wake_list(cpu, target, task, false);
         self.trace_woken(cpu, task);
     }
 
@@ -362,6 +397,7 @@ impl Place<'_> {
         self.trace_wakeup_new(cpu, task, target);
         let reached = self.reached(cpu);
         self.tells(cpu, reached, target);
+        self.search_stops(target, reached);
         self.check_preempt_new(target, task);
         if rt {
             self.woken_rt(cpu, target, task);

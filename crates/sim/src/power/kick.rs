@@ -22,7 +22,7 @@ impl Power<'_> {
         let c = &mut self.cpus[cpu];
         if at < c.ipi_at {
             c.ipi_at = at;
-            if c.phase != Phase::Waking {
+            if !c.phase.holds_interrupts() {
                 self.queue.advance(cpu, at);
             }
         }

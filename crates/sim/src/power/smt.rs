@@ -153,7 +153,7 @@ impl Power<'_> {
         let wrong = self.smt.cores.iter().position(|core| {
             let executes = |cpu: &&u32| self.smt.executes[**cpu as usize];
             let may = |&cpu: &u32| match self.cpus[cpu as usize].phase {
-                Phase::Running => executes(&&cpu),
+                Phase::Running | Phase::Searching => executes(&&cpu),
                 Phase::Waking => true,
                 Phase::Idle => !executes(&&cpu),
             };

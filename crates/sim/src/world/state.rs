@@ -9,6 +9,7 @@ use crate::base::timeline::{NONE, Timeline};
 use crate::world::World;
 use crate::world::occupancy::Count;
 use crate::world::rounds::Rounds;
+use crate::world::search::Search;
 use crate::world::stats::CpuStats;
 use crate::world::timers::Timers;
 use alight_workload::program::{LOOP_SLOTS, TIMER_SLOTS};
@@ -40,6 +41,17 @@ pub(crate) enum Phase {
     Waking,
     /// Executing its current task.
     Running,
+    /// Its task is off the queue, and it looks for another one before it switches; interrupts wait
+    /// until it has (`newidle_balance`). It is not idle for wakers.
+    Searching,
+}
+
+impl Phase {
+    /// Does an interrupt that comes now wait for the end of the phase?
+    #[inline]
+    pub fn holds_interrupts(self) -> bool {
+        matches!(self, Phase::Waking | Phase::Searching)
+    }
 }
 
 /// A CPU. The fields that each of its events touches come first: with hundreds of CPUs, cache
@@ -58,7 +70,7 @@ pub(crate) struct Cpu {
     pub balance_kicked: bool,
     /// Current task, [`NONE`] while idle.
     pub curr: u32,
-    /// End of the current segment of execution, or of the idle exit.
+    /// End of the current segment of execution, of the idle exit, or of the search for tasks.
     pub end: u64,
     /// Next tick, [`NEVER`] while it is stopped.
     pub tick_at: u64,
@@ -96,6 +108,7 @@ pub(crate) struct Cpu {
     pub lru: List,
     /// Tasks on the wake list, first to last.
     pub wake_list: List,
+    pub search: Search,
     /// The rate while no other thread of its core executes, units per ns.
     pub speed: u64,
     pub freq_domain: u32,
@@ -395,7 +408,7 @@ impl World<'_> {
     pub fn arm(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];
         let time = match c.phase {
-            Phase::Waking => c.end,
+            Phase::Waking | Phase::Searching => c.end,
             Phase::Idle => {
                 let interrupt = c.ipi_at.min(c.tick_at).min(c.ask_again_at);
                 interrupt.min(c.timers.first_at())

@@ -29,7 +29,7 @@ fn a_sleep_then_a_wakeup_at_the_same_instant_is_in_order() {
         (
             200,
             1,
-            Event::Waking {
+            Event::Wakeup {
                 task: A,
                 target_cpu: 0,
             },
@@ -44,12 +44,23 @@ fn a_task_woken_while_it_runs_may_be_preempted() {
         (
             150,
             1,
-            Event::Waking {
+            Event::Wakeup {
                 task: A,
                 target_cpu: 0,
             },
         ),
         (200, 0, switch(A, PrevState::Preempted, IDLE)),
+    ]);
+}
+
+#[test]
+fn a_task_may_be_about_to_wake_when_its_cpu_switches() {
+    let (task, target_cpu) = (A, 0);
+    run(&[
+        (100, 0, switch(IDLE, PrevState::Running, A)),
+        (150, 1, Event::Waking { task, target_cpu }),
+        (200, 0, switch(A, PrevState::Sleeping, IDLE)),
+        (210, 0, Event::Wakeup { task, target_cpu }),
     ]);
 }
 
@@ -61,7 +72,7 @@ fn a_wakeup_before_the_sleep_that_it_ends_is_refused() {
         (
             200,
             1,
-            Event::Waking {
+            Event::Wakeup {
                 task: A,
                 target_cpu: 0,
             },

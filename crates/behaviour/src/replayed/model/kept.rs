@@ -22,6 +22,8 @@ pub(super) struct Kept {
     latest: BTreeMap<u32, Latest>,
     /// Tasks that are in a call.
     calls: BTreeMap<u32, Call>,
+    /// Tasks that are on a CPU.
+    running: BTreeSet<u32>,
     /// Tasks that timers of the workload start.
     started: BTreeSet<u32>,
 }
@@ -76,6 +78,7 @@ impl Kept {
             cpus: vec![Cpu::default(); nr_cpus],
             latest: BTreeMap::new(),
             calls: BTreeMap::new(),
+            running: BTreeSet::new(),
             started: BTreeSet::new(),
         }
     }
@@ -130,9 +133,13 @@ impl Kept {
         time
     }
 
-    /// A waking may come while its task is on its way to sleep, as `try_to_wake_up()` does.
+    /// A waking may come while its task is on its way to sleep, as `try_to_wake_up()` does. The switch
+    /// from a task that is still on its CPU does not wait for it.
     fn behind_the_sleep(&mut self, pid: u32, time: u64) -> u64 {
         let latest = self.latest.entry(pid).or_default();
+        if self.running.contains(&pid) {
+            return time.max(latest.on_cpu).max(latest.scheduled);
+        }
         latest.on_cpu = time.max(latest.on_cpu).max(latest.scheduled);
         latest.time = latest.time.max(latest.on_cpu).max(latest.scheduled);
         latest.on_cpu
@@ -141,7 +148,10 @@ impl Kept {
     /// When an event is told that happens at `time`: the events of a task stay in their order.
     fn in_order(&mut self, time: u64, what: What) -> u64 {
         match what {
-            What::Waking { pid, .. } => self.behind_the_sleep(pid, time),
+            What::Waking { pid, current, .. } => {
+                let waker = self.latest.get(&current).map_or(0, |latest| latest.time);
+                self.behind_the_sleep(pid, time.max(waker))
+            }
             What::Switch { prev, next, .. } => {
                 let before = self.latest.get(&prev).copied().unwrap_or_default();
                 let time = self.behind_both(prev, next, time);
@@ -342,7 +352,9 @@ impl Sink for Kept {
         let Some(what) = what(cpu, &event, of.current) else {
             return Ok(());
         };
-        if let What::Switch { next, .. } = what {
+        if let What::Switch { prev, next, .. } = what {
+            self.running.remove(&prev);
+            self.running.insert(next);
             of.current = next;
             of.interrupts.clear();
             of.rates.drain(..of.rates.len().saturating_sub(1));

@@ -7,6 +7,7 @@ use crate::testbed::{
     Given, MS, Record, US, begin, begin_recorded, begin_under, machine, task, with_channels,
     workload,
 };
+use crate::world::state::Phase;
 use alight_machine::Governor;
 use alight_workload::program::{Attributes, ChannelKind, Op, Policy};
 
@@ -289,5 +290,49 @@ fn a_tick_is_paid_by_whom_it_interrupts() {
     assert!(turns.len() > 5, "{turns:?}");
     for (at, ..) in turns {
         assert_eq!(at % tick, (phase + 100 * US) % tick, "{turns:?}");
+    }
+}
+
+/// A task on CPU 1 that goes to sleep at 10 ms, and is woken from CPU 2 while its CPU still searches
+/// for other tasks, which takes 400 us: when it runs again, us after its sleep, and the number of
+/// wakeups for which no CPU was chosen.
+fn woken_on_its_way_to_sleep(base: &str) -> (u64, u64) {
+    let mut machine = machine(3, 3);
+    machine.core_types[0].costs.newidle_ns = 400 * US as u32;
+    let sleeper = task(
+        0,
+        &[
+            Op::Run { ns: 10 * MS },
+            Op::SemWait { semaphore: 0 },
+            Op::Run { ns: MS },
+        ],
+    );
+    let waker = task(10 * MS + 100 * US, &[Op::SemPost { semaphore: 0 }]);
+    // With two tasks on a CPU it pays to search.
+    let tasks = [
+        sleeper.on(&[1]),
+        waker.on(&[2]),
+        hog().on(&[0]),
+        hog().on(&[0]),
+    ];
+    let mut record = Record::default();
+    let rules = (base, Governor::Performance);
+    let still = begin_under(rules, &machine, &workload(&tasks), &mut record, |sim| {
+        sim.until(10 * MS + 300 * US);
+        let (phase, idle) = (sim.cpus[1].phase, sim.core.cpus[1].curr_is_idle);
+        assert_eq!((phase, idle), (Phase::Searching, 0), "{base}");
+        sim.until(20 * MS);
+        sim.stats.still_queued.seen()
+    });
+    let again = record.runs_of(0).last().expect("it ran").0;
+    ((again - 10 * MS) / US, still)
+}
+
+/// try_to_wake_up() chooses no CPU for a task that is still on one (`p->on_cpu`), and a CPU that
+/// searches for tasks is not idle. The task waits until the search is over.
+#[test]
+fn who_is_woken_before_the_switch_stays_where_it_was() {
+    for base in ["linux-5.4", "linux-5.10", "linux-6.5", "linux-7.2"] {
+        assert_eq!(woken_on_its_way_to_sleep(base), (400, 1), "{base}");
     }
 }

@@ -55,7 +55,8 @@ impl Queues<'_> {
             ));
         }
         if (c.phase == Phase::Running) != (c.curr != NONE)
-            || (view.curr_is_idle == 0) != (c.curr != NONE)
+            || (view.curr_is_idle == 0) != matches!(c.phase, Phase::Running | Phase::Searching)
+            || (c.search.prev != NONE) != (c.phase == Phase::Searching)
         {
             return Some(format!(
                 "CPU {cpu} is {:?} with task {}",

@@ -6,7 +6,6 @@ use crate::base::queue::NEVER;
 use crate::dispatch::Sim;
 use crate::program::effect::Effect;
 use crate::world::World;
-use crate::world::state::Phase;
 use alight_trace::{Interrupt, Waker};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -105,7 +104,7 @@ impl Sim<'_> {
         let world = self.world();
         let c = &mut world.cpus[cpu];
         c.ipi_at = c.ipi_at.min(world.now);
-        if c.phase != Phase::Waking {
+        if !c.phase.holds_interrupts() {
             let world = self.world();
             world.queue.advance(cpu, world.now);
         }

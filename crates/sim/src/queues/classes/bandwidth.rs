@@ -55,7 +55,7 @@ impl Queues<'_> {
         let timer = self.tasks.len() as u32;
         let world = self.world();
         world.cpus[cpu].timers.insert(&mut world.nodes, timer, at);
-        if self.cpus[cpu].phase != crate::world::state::Phase::Waking {
+        if !self.cpus[cpu].phase.holds_interrupts() {
             self.queue.advance(cpu, at);
         }
     }

@@ -18,7 +18,7 @@
 use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
 use crate::base::timeline::NONE;
 use crate::queues::Queues;
-use crate::world::state::{DEADLINE, Phase};
+use crate::world::state::DEADLINE;
 
 /// `sched_init_dl_servers`, ns.
 const RUNTIME: i64 = 50_000_000;
@@ -105,7 +105,7 @@ impl Queues<'_> {
         let world = self.world();
         let c = &mut world.cpus[on];
         c.timers.insert(&mut world.nodes, timer as u32, at);
-        if c.phase != Phase::Waking {
+        if !c.phase.holds_interrupts() {
             self.queue.advance(on, at);
         }
     }

@@ -7,6 +7,7 @@ use crate::base::timeline::NONE;
 use crate::face::api::Cgroup;
 use crate::queues::fair;
 use crate::world::cost::CpuCosts;
+use crate::world::search::Search;
 use crate::world::state::{Call, Cpu, FAIR, FairQueue, Interval, Life, List, Phase, Task};
 use crate::world::timers::Timers;
 use alight_machine::Machine;
@@ -146,6 +147,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         steal: 0,
         before_switch: NEVER,
         wake_list: List::default(),
+        search: Search::default(),
         lock: Interval::default(),
         exec_start: 0,
         lru: List::default(),

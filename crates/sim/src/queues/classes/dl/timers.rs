@@ -4,7 +4,7 @@
 
 use super::Joins;
 use crate::queues::Queues;
-use crate::world::state::{Life, Phase};
+use crate::world::state::Life;
 use alight_policy::abi::task_flag;
 
 /// The timers of a task.
@@ -30,7 +30,7 @@ impl Queues<'_> {
         let timer = self.tasks.len() as u32 + 1 + 2 * task + which as u32;
         let world = self.world();
         world.cpus[cpu].timers.insert(&mut world.nodes, timer, at);
-        if self.cpus[cpu].phase != Phase::Waking {
+        if !self.cpus[cpu].phase.holds_interrupts() {
             self.queue.advance(cpu, at);
         }
     }

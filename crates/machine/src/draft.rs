@@ -161,6 +161,8 @@ pub(crate) struct OppDraft {
     /// Where it is stated; else it follows the frequency.
     pub capacity: Option<At<u64>>,
     pub core_power_uw: At<u64>,
+    /// By the kernel's energy model.
+    pub em_power_uw: u64,
     pub cluster_power_uw: At<u64>,
 }
 

@@ -224,6 +224,8 @@ pub struct Opp {
     pub capacity: u32,
     /// Power of one busy core, uW.
     pub core_power_uw: u64,
+    /// The same as the kernel's energy model states it, by which tasks are placed, uW.
+    pub em_power_uw: u64,
     /// Power of the cluster's shared part while any core is busy, uW.
     pub cluster_power_uw: u64,
 }

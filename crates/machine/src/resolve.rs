@@ -261,6 +261,7 @@ impl<'a> Resolver<'a> {
                 khz: narrow(opp.khz.value),
                 capacity: narrow(capacity),
                 core_power_uw: opp.core_power_uw.value,
+                em_power_uw: opp.em_power_uw,
                 cluster_power_uw: opp.cluster_power_uw.value,
             }
         });

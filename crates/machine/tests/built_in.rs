@@ -252,7 +252,7 @@ fn derived_powers_are_the_published_ones() {
         assert_eq!(opps.len(), expected.len(), "{name} CPU {cpu}");
         for (opp, milliwatt) in opps.iter().zip(expected) {
             // The kernel drops fractions of a mV before it squares.
-            let found = opp.core_power_uw;
+            let found = opp.em_power_uw;
             let (low, high) = (milliwatt * 990 - 1000, milliwatt * 1010 + 1000);
             assert!(
                 (low..=high).contains(&found),

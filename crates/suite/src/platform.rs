@@ -65,7 +65,7 @@ impl Platform {
         let point = |opp: &alight_machine::Opp| Point {
             khz: opp.khz,
             capacity: opp.capacity,
-            uw: opp.core_power_uw,
+            uw: opp.em_power_uw,
         };
         let clock = |domain: &alight_machine::FreqDomain| Clock {
             cpus: domain.cpus.iter().collect(),

@@ -18,7 +18,8 @@ pub(super) fn read_opps(section: &mut Reader) -> Option<Vec<OppDraft>> {
         section.complain(&empty.place, message);
     }
     let capacity = section.wholes("capacity", CAPACITY);
-    let core_power = read_core_power(section, khz.as_ref());
+    let modelled = read_modelled_power(section, khz.as_ref());
+    let core_power = read_core_power(section, modelled.as_ref());
     let cluster_power = read_cluster_power(section, core_power.as_ref());
     let khz = khz?;
     let columns = [
@@ -36,12 +37,15 @@ pub(super) fn read_opps(section: &mut Reader) -> Option<Vec<OppDraft>> {
         return None;
     }
     let mut capacity = capacity.map(|column| column.value.into_iter());
+    let mut modelled = modelled.map(|column| column.value.into_iter());
     let columns = (khz.value.into_iter())
         .zip(core_power?.value)
         .zip(cluster_power?.value);
     let opps = columns.map(|((khz, core_power_uw), cluster_power_uw)| OppDraft {
         khz,
         capacity: capacity.as_mut().and_then(Iterator::next),
+        em_power_uw: (modelled.as_mut().and_then(Iterator::next))
+            .map_or(core_power_uw.value, |modelled| modelled.value),
         core_power_uw,
         cluster_power_uw,
     });
@@ -67,24 +71,12 @@ fn equal_length(section: &Reader, khz: &Column, name: &str, column: Option<&Colu
     }
 }
 
-/// Power of a busy core, stated or by the rule of the kernel's energy model
-/// (Linux 6.5 `drivers/opp/of.c`, `_get_power`): C * f * V^2 with whole MHz
-/// and mV.
-fn read_core_power(section: &mut Reader, khz: Option<&Column>) -> Option<Column> {
-    let stated = powers(section, "core_power_mw", "core_power_uw");
+/// Power of a busy core by the rule of the kernel's energy model (Linux 6.5 `drivers/opp/of.c`,
+/// `_get_power`): C * f * V^2 with whole MHz and mV; `None` if the coefficient or the voltages are not
+/// stated.
+fn read_modelled_power(section: &mut Reader, khz: Option<&Column>) -> Option<Column> {
     let coefficient = section.whole("dynamic_power_coefficient", 1..=1_000_000);
     let microvolt = section.wholes("microvolt", MICROVOLT);
-    let keys = ["core_power_mw", "core_power_uw"];
-    if keys.into_iter().any(|key| section.has(key)) {
-        return stated;
-    }
-    if !(section.has("dynamic_power_coefficient") && section.has("microvolt")) {
-        let message = format!(
-            "[{}] has neither `core_power_mw` nor `dynamic_power_coefficient` with `microvolt`",
-            section.path
-        );
-        section.complain(section.place, message);
-    }
     let (coefficient, microvolt, khz) = (coefficient?, microvolt?, khz?);
     if !equal_length(section, khz, "microvolt", Some(&microvolt)) {
         return None;
@@ -102,14 +94,32 @@ fn read_core_power(section: &mut Reader, khz: Option<&Column>) -> Option<Column>
             }
         })
         .collect();
+    let place = microvolt.place;
+    Some(At { value, place })
+}
+
+/// Power of a busy core: stated, or `modelled`.
+fn read_core_power(section: &mut Reader, modelled: Option<&Column>) -> Option<Column> {
+    let stated = powers(section, "core_power_mw", "core_power_uw");
+    let keys = ["core_power_mw", "core_power_uw"];
+    if keys.into_iter().any(|key| section.has(key)) {
+        return stated;
+    }
+    if !(section.has("dynamic_power_coefficient") && section.has("microvolt")) {
+        let message = format!(
+            "[{}] has neither `core_power_mw` nor `dynamic_power_coefficient` with `microvolt`",
+            section.path
+        );
+        section.complain(section.place, message);
+    }
+    let modelled = modelled?.clone();
     derived(
         section,
         "core_power_uw",
-        &value,
+        &modelled.value,
         "dynamic_power_coefficient * MHz * V^2 (Linux 6.5 drivers/opp/of.c _get_power)",
     );
-    let place = microvolt.place;
-    Some(At { value, place })
+    Some(modelled)
 }
 
 /// Power of a cluster's shared part, stated or a share of a core's power.

@@ -81,7 +81,7 @@ pub fn clock_of(domain: &FreqDomain) -> Clock {
     Clock {
         cpus: domain.cpus,
         points: (domain.opps.iter())
-            .map(|opp| point(opp.khz.into(), opp.core_power_uw))
+            .map(|opp| point(opp.khz.into(), opp.em_power_uw))
             .collect(),
     }
 }

@@ -140,7 +140,7 @@ fn energy_model_without_powers(subject: &Subject<'_>) -> Option<String> {
         subject.scenario.governor_in_force() == Governor::Schedutil
             && asks
             && subject.has_asymmetry()
-            && opps.any(|opp| opp.core_power_uw == 0),
+            && opps.any(|opp| opp.em_power_uw == 0),
         "energy-aware placement is off: some operating point of the machine file has no power",
     )
 }

@@ -67,6 +67,7 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
                 khz: 1_000_000,
                 capacity: 1024,
                 core_power_uw: 0,
+                em_power_uw: 0,
                 cluster_power_uw: 0,
             }],
             switch_ns: 0,
@@ -96,6 +97,7 @@ pub(crate) fn big_little(cpus: usize) -> Machine {
             khz,
             capacity,
             core_power_uw,
+            em_power_uw: core_power_uw,
             cluster_power_uw: 0,
         }],
         ..machine.freq_domains[0].clone()

@@ -16,6 +16,7 @@ fn opps() -> Vec<Opp> {
             khz: mhz * 1000,
             capacity: 0,
             core_power_uw: 0,
+            em_power_uw: 0,
             cluster_power_uw: 0,
         })
         .into()
@@ -46,6 +47,7 @@ fn a_clock_that_saves_nothing_is_passed_over() {
         .map(|(opp, core_power_uw)| Opp {
             capacity: 446,
             core_power_uw,
+            em_power_uw: core_power_uw,
             ..opp.clone()
         })
         .collect();

@@ -20,7 +20,7 @@ fn energy_decides_where_everything_it_needs_is_there() {
     use Governor::{Performance, Powersave, Schedutil};
     let without_power = || {
         let mut machine = big_little(4);
-        machine.freq_domains[0].opps[0].core_power_uw = 0;
+        machine.freq_domains[0].opps[0].em_power_uw = 0;
         machine
     };
     for (base, governor, machine, on, because) in [
@@ -106,6 +106,7 @@ fn complex(points: u32) -> Machine {
                 khz: top.khz / points * n,
                 capacity: top.capacity * n / points,
                 core_power_uw: top.core_power_uw / u64::from(points) * u64::from(n),
+                em_power_uw: top.em_power_uw / u64::from(points) * u64::from(n),
                 cluster_power_uw: 0,
             })
             .collect()

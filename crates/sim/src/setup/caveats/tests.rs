@@ -136,11 +136,11 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
         },
         // Machines with more than the model has.
         Case {
-            edit: Some(|machine| machine.freq_domains[0].opps[0].core_power_uw = 0),
+            edit: Some(|machine| machine.freq_domains[0].opps[0].em_power_uw = 0),
             ..case("juno-r0", &["linux-6.5"], "energy-aware placement is off")
         },
         Case {
-            edit: Some(|machine| machine.freq_domains[0].opps[0].core_power_uw = 0),
+            edit: Some(|machine| machine.freq_domains[0].opps[0].em_power_uw = 0),
             governor: Some(Governor::Performance),
             ..case("juno-r0", &["linux-6.5"], "")
         },

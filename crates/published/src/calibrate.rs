@@ -24,8 +24,7 @@
 pub mod report;
 mod search;
 
-use search::Misfit;
-pub use search::Start;
+pub use search::{Misfit, Start};
 
 #[cfg(test)]
 mod tests;
@@ -183,9 +182,31 @@ impl Fit {
     }
 }
 
+/// Points that an earlier calibration of the same program evaluated, and who keeps new ones.
+pub struct Points<'a> {
+    /// In the order in which they were evaluated.
+    pub answered: Vec<(Factors, Misfit)>,
+    /// Keeps one.
+    pub keep: &'a Keep<'a>,
+}
+
+/// Keeps a point.
+pub type Keep<'a> = dyn Fn(&Factors, Misfit) -> std::io::Result<()> + Sync + 'a;
+
+impl Points<'static> {
+    /// None, and nobody keeps any.
+    pub const NONE: Self = Points {
+        answered: vec![],
+        keep: &|_, _| Ok(()),
+    };
+}
+
 /// Why nothing was fitted.
 #[derive(Debug, thiserror::Error)]
 pub enum NoFit {
+    /// A point could not be kept.
+    #[error("a point that was evaluated cannot be kept: {0}")]
+    NotKept(#[from] std::io::Error),
     /// No study of this machine says what it measured before.
     #[error(
         "no row of a study calibrates {0}: its costs stay as assumed; a row is used if it has \
@@ -225,6 +246,7 @@ impl AtFault for NoFit {
     fn fault(&self) -> Fault {
         match self {
             NoFit::NoRows(_) | NoFit::CostsOf { .. } | NoFit::NoNumber { .. } => Fault::Input,
+            NoFit::NotKept(_) => Fault::Host,
             NoFit::Run(error) => error.fault(),
             NoFit::Machine(error) => error.fault(),
         }
@@ -234,7 +256,8 @@ impl AtFault for NoFit {
 /// Fits the costs of `machine` to the rows of `studies` that are of it, or of machines that have
 /// their costs from it.
 ///
-/// `how` bounds the points and runs that are simulated at once, and is told of each point.
+/// `how` bounds the points and runs that are simulated at once, and is told of each point. `points` has
+/// what need not be evaluated again, and does not change the fit.
 ///
 /// # Errors
 /// No row to fit to, a run that fails, an interruption: a fit is whole or not there.
@@ -243,6 +266,7 @@ pub fn calibrate(
     studies: &[Study],
     run: &Runner<'_>,
     how: Spread<'_>,
+    points: &Points<'_>,
     cancel: &AtomicBool,
 ) -> Result<Fit, NoFit> {
     let cases = cases(machine, studies)?;
@@ -250,11 +274,13 @@ pub fn calibrate(
         cases: &cases,
         run,
         how,
+        keep: points.keep,
         points: AtomicUsize::new(0),
         least: AtomicU64::new(u64::MAX),
         cancel,
     };
-    let found = search::search(|points, least| fitting.misfits(points, least))?;
+    let misfits = |points: &[Factors], least| fitting.misfits(points, least);
+    let found = search::search(misfits, &points.answered)?;
     let rows = fitting.tell(&found.best)?;
     let mut also: Vec<_> = cases
         .iter()
@@ -312,6 +338,7 @@ struct Fitting<'a> {
     cases: &'a [Fitted<'a>],
     run: &'a Runner<'a>,
     how: Spread<'a>,
+    keep: &'a Keep<'a>,
     points: AtomicUsize,
     /// The least objective so far, for who watches.
     least: AtomicU64,
@@ -362,6 +389,7 @@ impl Fitting<'_> {
     fn misfits(&self, points: &[Factors], least: u64) -> Result<Vec<Misfit>, NoFit> {
         let evaluate = |point: &Factors, threads| {
             let misfit = self.misfit(point, least, threads)?;
+            (self.keep)(point, misfit)?;
             let evaluated = self.points.fetch_add(1, Ordering::Relaxed) + 1;
             // A part is as bad as the least already.
             let least = self.least.fetch_min(misfit.value, Ordering::Relaxed);

@@ -36,12 +36,12 @@ Examples:
 pub const CALIBRATE_EXAMPLES: &str = "\
 The figures are the rows marked `calibrates` of the built-in studies of this machine, and of the
 machines that take their costs from it. The result is written below a mark in the machine's file,
-and replaces an earlier result. The same inputs give the same bytes. A calibration takes minutes;
-that of epyc-9654-2s takes an hour on two cores.
+and replaces an earlier result. The same inputs give the same bytes. A calibration takes half
+an hour or more of a core; one that was interrupted goes on with --keep.
 
 Examples:
   alight calibrate juno-r0                     writes machines/juno-r0.toml
-  alight calibrate juno-r0 -o my-juno.toml";
+  alight calibrate juno-r0 -o my-juno.toml --keep juno.points";
 
 #[derive(Args)]
 pub struct CardArgs {
@@ -175,6 +175,10 @@ pub struct CalibrateArgs {
     /// File to write, the machine's file with its fitted costs [default: machines/MACHINE.toml]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Keep what was evaluated in FILE. A calibration that was interrupted goes on from there, with
+    /// the same program
+    #[arg(long, value_name = "FILE")]
+    pub keep: Option<PathBuf>,
     #[command(flatten)]
     pub threads: Threads,
     /// Print JSON (alight.calibrate/1)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight calibrate`
 
+mod points;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use alight_compare::{Spread, simulate};
-use alight_published::calibrate::{calibrate, report};
+use alight_published::calibrate::{Points, calibrate, report};
 
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
@@ -24,7 +26,24 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         threads: args.threads.jobs,
         progress: &|told| bar.hear(told),
     };
-    let fit = calibrate(&args.machine, &studies, &simulate, how, cancel);
+    let kept = match &args.keep {
+        Some(file) => Some(points::open(file, &args.machine)?),
+        None => None,
+    };
+    let fit = match &kept {
+        Some((answered, file)) => {
+            let keep = |point: &_, misfit| file.keep(point, misfit);
+            let points = Points {
+                answered: answered.clone(),
+                keep: &keep,
+            };
+            calibrate(&args.machine, &studies, &simulate, how, &points, cancel)
+        }
+        None => {
+            let points = Points::NONE;
+            calibrate(&args.machine, &studies, &simulate, how, &points, cancel)
+        }
+    };
     bar.finish();
     let fit = fit?;
     let text = alight_machine::calibrated(

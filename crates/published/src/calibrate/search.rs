@@ -34,27 +34,40 @@ pub struct Start {
 }
 
 /// What a point is worth.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Misfit {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Misfit {
     /// In millionths.
     pub value: u64,
     /// Of all rows; else of some, which are as bad as what the point was measured against.
     pub is_whole: bool,
 }
 
+impl Misfit {
+    /// Does it say whether the point is below `limit`?
+    fn decides(&self, limit: u64) -> bool {
+        self.is_whole || self.value >= limit
+    }
+}
+
 /// Searches for the least of `misfits`, which is told how good a point must be to count; of one
-/// that is not it may answer with a part.
+/// that is not it may answer with a part. What it answered in an earlier search, in that order, is not
+/// asked again.
 ///
 /// # Errors
 /// Its.
 pub(super) fn search<E>(
     misfits: impl Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>,
+    answered: &[(Factors, Misfit)],
 ) -> Result<Found, E> {
     let mut map = Map {
         misfits,
+        answered: BTreeMap::new(),
         known: BTreeMap::new(),
         evaluations: 0,
     };
+    for &(point, misfit) in answered {
+        map.answered.entry(point).or_default().push(misfit);
+    }
     let unfitted = map.at(&ONE, u64::MAX)?;
     let (coarse, fine) = RATIOS.split_at(COARSE);
     let mut starts = vec![];
@@ -77,6 +90,8 @@ pub(super) fn search<E>(
 /// The points that are known.
 struct Map<F> {
     misfits: F,
+    /// What it answered before, in that order.
+    answered: BTreeMap<Factors, Vec<Misfit>>,
     known: BTreeMap<Factors, Misfit>,
     evaluations: usize,
 }
@@ -186,15 +201,24 @@ impl<E, F: Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>> Map<F> {
     /// Evaluates those of `points` that are not known well enough to say whether they are below
     /// `limit`.
     fn learn(&mut self, points: &[Factors], limit: u64) -> Result<(), E> {
-        let enough = |known: &Misfit| known.is_whole || known.value >= limit;
+        let enough = |known: &Misfit| known.decides(limit);
         let wanted = |point: &&Factors| !self.known.get(*point).is_some_and(enough);
-        let wanted: Vec<_> = points.iter().filter(wanted).copied().collect();
+        let mut wanted: Vec<_> = points.iter().filter(wanted).copied().collect();
+        self.evaluations += wanted.len();
+        wanted.retain(|point| !self.was_answered(point, limit));
         if !wanted.is_empty() {
-            self.evaluations += wanted.len();
             let values = (self.misfits)(&wanted, limit)?;
             self.known.extend(wanted.into_iter().zip(values));
         }
         Ok(())
+    }
+
+    /// Is it known from an earlier search whether the point is below `limit`?
+    fn was_answered(&mut self, point: &Factors, limit: u64) -> bool {
+        let mut before = self.answered.get(point).into_iter().flatten();
+        let found = before.find(|misfit| misfit.decides(limit)).copied();
+        self.known.extend(found.map(|misfit| (*point, misfit)));
+        found.is_some()
     }
 }
 

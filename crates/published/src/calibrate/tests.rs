@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
@@ -22,7 +23,7 @@ fn least_of(misfit: impl Fn(&Factors) -> u64) -> search::Found {
         is_whole: true,
     };
     let misfits = |points: &[Factors], _| Ok(points.iter().map(whole).collect());
-    search::search::<std::convert::Infallible>(misfits).unwrap()
+    search::search::<std::convert::Infallible>(misfits, &[]).unwrap()
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn a_part_of_a_misfit_that_is_worse_already_leads_to_the_same_point() {
         };
         Ok(points.iter().map(misfit).collect())
     };
-    let found = search::search::<std::convert::Infallible>(cut).unwrap();
+    let found = search::search::<std::convert::Infallible>(cut, &[]).unwrap();
     let whole = least_of(bowl(at));
     assert_eq!((found.best, found.misfit), (whole.best, whole.misfit));
     assert_eq!((found.starts, found.open), (whole.starts, whole.open));
@@ -219,6 +220,7 @@ calibrates = true
         &[study],
         &run,
         Spread::QUIET,
+        &Points::NONE,
         &AtomicBool::new(false),
     );
     let fit = fit.expect("a fit");
@@ -274,7 +276,7 @@ calibrates = true
     };
     let bare = draft("juno-r0", &[1000; _]).unwrap().resolve().unwrap();
     let published = bare.machine.core_types[0].costs.switch_ns * 3;
-    let fit = |threads| {
+    let fit = |threads, answered: &[(Factors, Misfit)]| {
         let progress = AtomicUsize::new(0);
         let listener = |told| {
             if let Progress::Points { evaluated, .. } = told {
@@ -286,21 +288,40 @@ calibrates = true
             progress: &listener,
         };
         let never = AtomicBool::new(false);
-        let found = calibrate("juno-r0", &[study(published)], &run, how, &never);
-        let found = found.expect("a fit");
-        assert_eq!(progress.into_inner(), found.evaluations);
-        found
+        let kept = Mutex::new(vec![]);
+        let found = {
+            let points = Points {
+                answered: answered.to_vec(),
+                keep: &|point, misfit| {
+                    kept.lock().unwrap().push((*point, misfit));
+                    Ok(())
+                },
+            };
+            calibrate("juno-r0", &[study(published)], &run, how, &points, &never)
+        };
+        let (found, kept) = (found.expect("a fit"), kept.into_inner().unwrap());
+        assert_eq!(progress.into_inner(), kept.len());
+        (found, kept)
     };
-    let alone = fit(1);
+    let (alone, kept) = fit(1, &[]);
+    assert_eq!(kept.len(), alone.evaluations);
     let [calls, switches, wakeups, scans, idle_times] = alone.factors;
     assert!((2700..3300).contains(&switches), "{switches}");
     assert_eq!([calls, wakeups, scans, idle_times], [1000; 4]);
-    for threads in [2, 5] {
-        let together = fit(threads);
+    let same = |fit: &Fit| {
         assert_eq!(
-            (together.factors, together.misfit, together.evaluations),
+            (fit.factors, fit.misfit, fit.evaluations),
             (alone.factors, alone.misfit, alone.evaluations)
         );
+    };
+    for threads in [2, 5] {
+        same(&fit(threads, &[]).0);
+    }
+    // An interrupted calibration goes on.
+    for part in [1, kept.len() / 2, kept.len()] {
+        let (again, rest) = fit(1, &kept[..part]);
+        same(&again);
+        assert_eq!(rest, kept[part..]);
     }
 }
 
@@ -308,6 +329,7 @@ calibrates = true
 fn a_machine_of_which_nothing_was_published_is_refused() {
     let never =
         |_: &alight_sim::Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| panic!("must not run");
-    let error = calibrate("gs101", &[], &never, Spread::QUIET, &AtomicBool::new(false));
+    let (how, points) = (Spread::QUIET, Points::NONE);
+    let error = calibrate("gs101", &[], &never, how, &points, &AtomicBool::new(false));
     assert!(matches!(error, Err(NoFit::NoRows(name)) if name == "gs101"));
 }

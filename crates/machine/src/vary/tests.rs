@@ -30,7 +30,7 @@ fn a_path_names_figures_and_their_values() {
             "core_type.*.idle_state.C2.exit_us",
             vec![("core_type.Zen 4.idle_state.C2.exit_us", 100)],
         ),
-        ("costs.x86.switch_ns", vec![("costs.x86.switch_ns", 1875)]),
+        ("costs.x86.switch_ns", vec![("costs.x86.switch_ns", 1000)]),
     ] {
         let found = figures_at("epyc-9654-2s", &epyc, path).expect("figures");
         let expected: Vec<_> = expected

@@ -6,9 +6,11 @@ mod common;
 mod interrupt;
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use common::alight;
-use interrupt::interrupted;
+use interrupt::{interrupted, interrupted_after};
 use predicates::str::contains;
 use tempfile::tempdir;
 
@@ -197,6 +199,36 @@ fn ctrl_c_leaves_no_half_of_a_calibration() {
         1000,
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// The second one is told what the first one evaluated, and adds to it.
+#[test]
+fn an_interrupted_calibration_keeps_what_it_evaluated() {
+    let folder = tempdir().unwrap();
+    let [file, points] = ["mine.toml", "points"].map(|name| folder.path().join(name));
+    let command = [
+        "calibrate",
+        "ca9x4",
+        "-o",
+        file.to_str().unwrap(),
+        "--keep",
+        points.to_str().unwrap(),
+    ];
+    let kept = || fs::read_to_string(&points).unwrap_or_default();
+    let mut before = "alight.points/1 ca9x4 ".to_owned();
+    for evaluated in [1, 2] {
+        let output = interrupted_after(&command, || {
+            while kept().lines().count() <= evaluated {
+                thread::sleep(Duration::from_millis(50));
+            }
+        });
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("the same command goes on"), "{told}");
+        let kept = kept();
+        assert!(kept.starts_with(&before), "{kept} after {before}");
+        before = kept;
+    }
+    assert!(!file.exists());
 }
 
 #[test]

@@ -263,6 +263,19 @@ fn derived_powers_are_the_published_ones() {
     }
 }
 
+/// By the coefficient tasks are placed; what was measured is metered.
+#[test]
+fn a_measured_power_stands_beside_the_one_of_the_energy_model() {
+    let machine = machine("gs101");
+    let little = &machine.freq_domains[machine.cpus[0].freq_domain];
+    let top = little.opps.last().unwrap();
+    assert_eq!((top.core_power_uw, top.em_power_uw / 1000), (261_400, 103));
+    let points = alight_machine::views::energy::clock_of(little)
+        .points
+        .unwrap();
+    assert_eq!(u64::from(points.last().unwrap().power_uw), top.em_power_uw);
+}
+
 #[test]
 fn phantom_domains_change_the_levels_and_nothing_else() {
     let (real, mut phantom) = (machine("sdm845"), machine("sdm845-phantom"));

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alight_compare::{Spread, simulate};
-use alight_published::calibrate::{Points, calibrate, report};
+use alight_published::calibrate::{NoFit, Points, calibrate, report};
 
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
@@ -26,26 +26,26 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         threads: args.threads.jobs,
         progress: &|told| bar.hear(told),
     };
-    let kept = match &args.keep {
-        Some(file) => Some(points::open(file, &args.machine)?),
-        None => None,
-    };
-    let fit = match &kept {
-        Some((answered, file)) => {
-            let keep = |point: &_, misfit| file.keep(point, misfit);
+    let fit = match &args.keep {
+        None => calibrate(
+            &args.machine,
+            &studies,
+            &simulate,
+            how,
+            &Points::NONE,
+            cancel,
+        ),
+        Some(file) => {
+            let (answered, kept) = points::open(file, &args.machine)?;
             let points = Points {
-                answered: answered.clone(),
-                keep: &keep,
+                answered,
+                keep: &|point, misfit| kept.keep(point, misfit),
             };
-            calibrate(&args.machine, &studies, &simulate, how, &points, cancel)
-        }
-        None => {
-            let points = Points::NONE;
             calibrate(&args.machine, &studies, &simulate, how, &points, cancel)
         }
     };
     bar.finish();
-    let fit = fit?;
+    let fit = fit.map_err(|error| stopped(args, error))?;
     let text = alight_machine::calibrated(
         &args.machine,
         &fit.also,
@@ -58,6 +58,20 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         true => report::json(&place, &fit),
         false => report::table(&place, &fit),
     })
+}
+
+/// Why there is no fit. Of an interruption: what is left of it.
+fn stopped(args: &CalibrateArgs, error: NoFit) -> Failure {
+    match (Failure::from(error), &args.keep) {
+        (Failure::Interrupted(_), Some(file)) => Failure::Interrupted(format!(
+            "interrupted, nothing is fitted; what was evaluated is in {}, and the same command goes on",
+            file.display()
+        )),
+        (Failure::Interrupted(_), None) => Failure::Interrupted(
+            "interrupted, nothing is fitted; --keep FILE keeps what is evaluated".to_owned(),
+        ),
+        (failure, _) => failure,
+    }
 }
 
 /// Where the result goes, found before the minutes that it takes.

@@ -4,8 +4,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use alight_published::calibrate::{Factors, Misfit};
@@ -13,15 +13,25 @@ use alight_published::calibrate::{Factors, Misfit};
 use crate::failure::Failure;
 
 /// An open file of points.
-pub struct Kept(Mutex<File>);
+pub struct Kept {
+    place: PathBuf,
+    file: Mutex<File>,
+}
 
 impl Kept {
     /// Adds a point.
     pub fn keep(&self, point: &Factors, misfit: Misfit) -> io::Result<()> {
-        let line = line(point, misfit);
-        let mut file = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
-        file.write_all(line.as_bytes())
+        let mut file = self
+            .file
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner());
+        let written = file.write_all(line(point, misfit).as_bytes());
+        written.map_err(|why| io::Error::new(why.kind(), told(&self.place, why)))
     }
+}
+
+fn told(place: &Path, why: impl std::fmt::Display) -> String {
+    format!("{}: {why}", place.display())
 }
 
 /// The points of `file`, which is made if it is not there, and the file to add to.
@@ -29,13 +39,13 @@ impl Kept {
 /// # Errors
 /// It cannot be read or written, or is of another machine or program, or is no such file.
 pub fn open(file: &Path, machine: &str) -> Result<(Vec<(Factors, Misfit)>, Kept), Failure> {
-    let host = |error: io::Error| Failure::Host(format!("{}: {error}", file.display()));
+    let host = |error: io::Error| Failure::Host(told(file, error));
     let mut options = OpenOptions::new();
-    let mut opened = (options.read(true).write(true).create(true).truncate(false))
-        .open(file)
-        .map_err(host)?;
-    let mut text = String::new();
-    opened.read_to_string(&mut text).map_err(host)?;
+    let opened = options.read(true).append(true).create(true).open(file);
+    let mut opened = opened.map_err(host)?;
+    let mut bytes = vec![];
+    opened.read_to_end(&mut bytes).map_err(host)?;
+    let text = String::from_utf8_lossy(&bytes);
     let head = head(machine).map_err(host)?;
     // A line without its end was being written when the calibration ended.
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
@@ -45,20 +55,18 @@ pub fn open(file: &Path, machine: &str) -> Result<(Vec<(Factors, Misfit)>, Kept)
         None => Err("it is of another machine or another build of this program"),
     };
     let points = points.map_err(|why| {
-        Failure::BadInput(format!(
-            "{}: {why}; remove it, or name another file",
-            file.display()
-        ))
+        let why = format!("{why}; remove it, or name another file");
+        Failure::BadInput(told(file, why))
     })?;
-    let end = if text.is_empty() {
+    opened.set_len(whole as u64).map_err(host)?;
+    if text.is_empty() {
         opened.write_all(head.as_bytes()).map_err(host)?;
-        head.len()
-    } else {
-        whole
+    }
+    let kept = Kept {
+        place: file.to_owned(),
+        file: Mutex::new(opened),
     };
-    opened.set_len(end as u64).map_err(host)?;
-    opened.seek(SeekFrom::End(0)).map_err(host)?;
-    Ok((points, Kept(Mutex::new(opened))))
+    Ok((points, kept))
 }
 
 /// The first line. Machines and studies are part of the program.

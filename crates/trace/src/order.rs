@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The order that readers of a trace rely on, checked in debug builds.
 //!
-//! Time never goes back. A task that was woken while it ran does not go to sleep at the next switch: Perfetto's
-//! thread states would lose the time until it runs again (a `sched_waking` that belongs after the `sched_switch` was
-//! told before it). A CPU switches away from the task that it switched to.
+//! Time never goes back. A task that got a `sched_wakeup` while it ran does not go to sleep at the next switch: the
+//! wakeup belongs behind it. A `sched_waking` may come before the switch, as in kernels: the waker finds the task on
+//! its CPU, which searches for others (`p->on_cpu`). Perfetto then shows the task asleep until it runs. A CPU switches
+//! away from the task that it switched to.
 
 use crate::event::{Event, PrevState};
 
@@ -11,7 +12,7 @@ use crate::event::{Event, PrevState};
 pub(crate) struct OrderCheck {
     last_ns: u64,
     current: Vec<u32>,
-    /// Of each CPU: its current task got a `sched_waking` since it runs.
+    /// Of each CPU: its current task got a `sched_wakeup` since it runs.
     woken: Vec<bool>,
 }
 
@@ -53,8 +54,6 @@ impl OrderCheck {
                 self.current[at] = next.pid;
                 self.woken[at] = false;
             }
-            // `Waking` may come before: the waker finds the task on its CPU, which searches for others
-            // before it switches (`p->on_cpu`).
             Event::Wakeup { task, .. } => {
                 if let Some(at) = self.current.iter().position(|&pid| pid == task.pid) {
                     self.woken[at] = true;

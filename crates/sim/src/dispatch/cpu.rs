@@ -324,6 +324,7 @@ impl Sim<'_> {
         self.clock(cpu);
         let (prev, state) = self.search_ends(cpu);
         let next = self.pick_next(cpu, false);
+        // The switch is at the speed of now.
         self.trace_schedule(cpu, prev);
         self.switch(cpu, prev, state, next);
         if next == NONE {

@@ -164,6 +164,7 @@ impl Programs<'_> {
                 self.leave_groups(cpu);
                 self.trace_switch(cpu, task, state, NONE);
             }
+            // It is stopped like a CPU that executes.
             Phase::Searching => {
                 let (task, state) = self.search_ends(cpu);
                 self.trace_switch(cpu, task, state, NONE);

@@ -348,11 +348,10 @@ impl Place<'_> {
         self.trace_woken(cpu, task);
     }
 
-    /// Wakes a task that is still on `target`, where it goes to sleep: no CPU is chosen, and the
-    /// task is put on the wake list, which `target` reads after the switch. A kernel that does not
-    /// do so, or not if another task has come to `target`, waits until the switch is over before it
-    /// chooses (`try_to_wake_up`, `p->on_cpu`). Then `target` is idle, or about to run that task:
-    /// here it is taken, too.
+    /// Wakes a task that is still on `target`, where it goes to sleep (`try_to_wake_up`, `p->on_cpu`).
+    /// No CPU is chosen: the task is put on the wake list, which `target` reads after the switch. If
+    /// another task has come to `target`, or if the kernel has no such rule, the waker waits for the
+    /// switch, and then chooses. Here it waits, and the task stays, too.
     #[cold]
     fn wake_leaving(&mut self, cpu: usize, target: usize, task: u32) {
         self.explain_unasked(task);

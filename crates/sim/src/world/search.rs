@@ -8,7 +8,7 @@ use crate::world::state::Phase;
 use alight_policy::MAX_LEVELS;
 use alight_trace::PrevState;
 
-/// The search for tasks of a CPU on its way to idle.
+/// The last search for tasks of a CPU on its way to idle.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search {
     /// The task from which the CPU switches at its end (`p->on_cpu`), [`NONE`] if it does not
@@ -16,10 +16,11 @@ pub(crate) struct Search {
     pub prev: u32,
     /// The state in which that task leaves.
     pub prev_state: PrevState,
-    nr_ends: u8,
+    /// When it began, ns.
     pub from: u64,
-    /// When the search in each domain ends.
+    /// When the search in each domain ends, ns; of [`Search::nr_ends`] domains.
     ends: [u64; MAX_LEVELS],
+    nr_ends: u8,
 }
 
 impl Default for Search {

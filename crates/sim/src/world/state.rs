@@ -108,7 +108,6 @@ pub(crate) struct Cpu {
     pub lru: List,
     /// Tasks on the wake list, first to last.
     pub wake_list: List,
-    pub search: Search,
     /// The rate while no other thread of its core executes, units per ns.
     pub speed: u64,
     pub freq_domain: u32,
@@ -124,6 +123,8 @@ pub(crate) struct Cpu {
     pub max_idle_balance_cost: u64,
     /// Bytes brought into its private cache so far.
     pub cache_fill: u64,
+    /// Its search for tasks on the way to idle.
+    pub search: Search,
     pub stats: CpuStats,
 }
 

@@ -3,7 +3,8 @@
 //!
 //! The search begins at the best points of a coarse grid. From each it moves one factor after
 //! another, or one for another, by coarse steps, and from the best end by fine ones. There it moves
-//! each factor as far as the others can make up for it.
+//! each factor as far as the others can make up for it. If it comes by a better point on these ways,
+//! it goes on from there.
 
 use std::collections::BTreeMap;
 
@@ -76,9 +77,14 @@ pub(super) fn search<E>(
         starts.push(Start { from, to, misfit });
     }
     let best = starts.iter().min_by_key(|start| start.misfit);
-    let (best, misfit) = map.descend(best.map_or(ONE, |start| start.to), fine)?;
+    let (mut best, mut misfit) = map.descend(best.map_or(ONE, |start| start.to), fine)?;
+    let mut open = map.open(&best, misfit)?;
+    while let Some(better) = map.below(misfit) {
+        (best, misfit) = map.descend(better, fine)?;
+        open = map.open(&best, misfit)?;
+    }
     Ok(Found {
-        open: map.open(&best, misfit)?,
+        open,
         best,
         misfit,
         unfitted,
@@ -166,6 +172,14 @@ impl<E, F: Fn(&[Factors], u64) -> Result<Vec<Misfit>, E>> Map<F> {
             }
         }
         Ok(open)
+    }
+
+    /// The best of the known points, if it is below `misfit`.
+    fn below(&self, misfit: u64) -> Option<Factors> {
+        let whole = self.known.iter().filter(|(_, known)| known.is_whole);
+        let best = whole.min_by_key(|(_, known)| known.value);
+        best.filter(|(_, known)| known.value < misfit)
+            .map(|(point, _)| *point)
     }
 
     /// A point below `limit` with a factor moved by a step: it alone if that will do, else the best with

@@ -113,6 +113,18 @@ fn of_two_valleys_the_lower_is_found_beyond_the_higher() {
 }
 
 #[test]
+fn what_lies_beyond_a_ridge_that_is_left_open_is_found() {
+    let pit = [1000, 1000, 1000, 1563, 1000];
+    let ridge = |factors: &Factors| match factors {
+        [1000, 1000, 1000, 1000, 1000] => 10_000,
+        [1000, 1000, 1000, 1250, 1000] => 12_000,
+        point if *point == pit => 0,
+        _ => 1_000_000,
+    };
+    assert_eq!(least_of(ridge).best, pit);
+}
+
+#[test]
 fn along_a_narrow_valley_one_factor_is_given_for_another() {
     let at = [3000, 1000, 400, 1000, 1000];
     let valley = |factors: &Factors| {

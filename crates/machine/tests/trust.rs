@@ -186,11 +186,11 @@ fn speeds_per_mhz_beside_a_capacity_do_not_tell_the_speed() {
 #[test]
 fn costs_say_where_they_come_from() {
     let cases = [
-        ("juno-r0", CostStanding::Fitted, "fitted to juno-"),
+        ("juno-r0", CostStanding::Fitted, "fitted to rework-"),
         (
             "juno-r2",
             CostStanding::Fitted,
-            "those of juno-r0, fitted to juno-",
+            "those of juno-r0, fitted to rework-",
         ),
         (
             "gs101",

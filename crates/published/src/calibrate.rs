@@ -121,8 +121,9 @@ pub const MEAN_WEIGHT: f64 = 4.0;
 pub const PRIOR: f64 = 0.01;
 /// How far a factor may go from one.
 pub const BOUND: u64 = 8;
-/// Runs of a row, of the seeds from 1.
-pub const RUNS: u32 = 24;
+/// Runs of a row, of the seeds from 1: the mean of one that spreads by a tenth is then 3 % off by chance,
+/// where [`OPEN`] is a tenth.
+pub const RUNS: u32 = 12;
 /// Runs of a row whose published spread is more than a fifth of its mean: of as few as [`RUNS`]
 /// the mean would be chance.
 pub const SPREAD_RUNS: u32 = 48;

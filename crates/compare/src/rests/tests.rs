@@ -111,7 +111,7 @@ switch_ns = { value = 4000, source = "mine" }
         (
             load("juno-r0"),
             &[
-                "costs fitted to 3 published figures of juno-r0; ASSUMED too: times of clock changes",
+                "costs fitted to 6 published figures of juno-r0; ASSUMED too: times of clock changes",
             ],
         ),
         (
@@ -121,7 +121,7 @@ switch_ns = { value = 4000, source = "mine" }
         (
             parse(EDITED),
             &[
-                "costs NO LONGER FITTED to the 3 published figures of juno-r0: the file was edited since",
+                "costs NO LONGER FITTED to the 6 published figures of juno-r0: the file was edited since",
             ],
         ),
     ]

@@ -151,7 +151,9 @@ fn the_rows_of_a_machine_that_has_its_costs_from_another_count_there() {
     assert_eq!(
         of("juno-r0"),
         [
+            ("rework-load-balance-hikey", 4),
             ("juno-hackbench", RUNS),
+            ("hikey-deep-idle", RUNS),
             ("hikey-preempt-idle", RUNS),
             ("juno-sysbench", SPREAD_RUNS),
         ]

@@ -280,18 +280,18 @@ fn eight_capped_hogs_pack_on_the_little_cpus_two_each() {
     let at = 2000..4000;
     let max = seen(MAX, "juno-r2/capped-eight", at);
     assert_eq!(max.tasks, [5, 1, 1, 1, 0, 0], "full ones are all alike");
-    // A hog that sleeps briefly may return to a big CPU for a while, until all have settled. That
-    // takes the first form nine seconds on 7.2.
-    for (scheduler, at) in [
-        (FORMS[0], 5000..7000),
-        (FORMS[2], 5000..7000),
-        (NEWER[0], 10_000..12_000),
-        (NEWER[1], 5000..7000),
+    // A hog that sleeps briefly may return to a big CPU for a while, until all have settled. The first
+    // form on 7.2 never settles: a hog goes there again and again, for 20 to 60 ms of each second.
+    for (scheduler, at, at_most) in [
+        (FORMS[0], 5000..7000, 0),
+        (FORMS[2], 5000..7000, 0),
+        (NEWER[0], 10_000..12_000, 60),
+        (NEWER[1], 5000..7000, 0),
     ] {
         let sum = seen(scheduler, "juno-r2/capped-eight", at.clone());
         let figures = sum.figures(scheduler);
         assert_eq!(sum.tasks, [2, 2, 2, 2, 0, 0], "{figures}");
-        assert_eq!((sum.big(), sum.overutilized), (0, 0), "{figures}");
+        assert!(sum.big() <= at_most && sum.overutilized == 0, "{figures}");
     }
 }
 

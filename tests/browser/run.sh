@@ -50,7 +50,7 @@ report card card asym-capacity --quick -w schbench-under -w mixed -w idle --runs
 report study study run juno-sysbench --short
 rm -rf "$out/sweep"
 report sweep sweep sweeps/first.toml --store "$out/sweep"
-"$target/debug/alight" simulate -m juno-r0 -w 'hackbench -g 1 -l 100' linux-6.5 \
+"$target/debug/alight" simulate -m juno-r0 -w 'hackbench -g 1 -l 100' --seed 4 linux-6.5 \
 	--trace "$out/recording.alight" >/dev/null
 report workload verify workload "$out/recording.alight" --no-write
 

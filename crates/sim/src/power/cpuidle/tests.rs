@@ -6,7 +6,7 @@ use crate::dispatch::Sim;
 use crate::face::api::Scenario;
 use crate::world::Output;
 use crate::world::timers::Timers;
-use alight_machine::{Governor, Machine};
+use alight_machine::Governor;
 use alight_workload::Workload;
 
 const US: u64 = 1000;

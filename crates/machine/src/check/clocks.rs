@@ -67,13 +67,7 @@ fn opps_rise(domain: &FreqDomainDraft, findings: &mut Findings) {
                 &b.place,
                 path("core_power"),
                 format!("{} uW at {khz} kHz after {} uW", b.value, a.value),
-                match high.em_power_uw < low.em_power_uw {
-                    true => {
-                        "power that does not fall when the frequency rises; as in the kernel's \
-                         energy model, the slower point is never worth it"
-                    }
-                    false => "power that does not fall when the frequency rises",
-                },
+                "power that does not fall when the frequency rises",
             );
         }
         let (a, b) = (&low.cluster_power_uw, &high.cluster_power_uw);

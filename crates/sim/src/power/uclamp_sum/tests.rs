@@ -159,11 +159,13 @@ struct Seen {
     overutilized: u64,
 }
 
-/// The workload of this file under this scheduler, sampled every ms of a time range.
+/// The workload of this file under this scheduler, sampled every ms of a time range. The board is as its
+/// file states it, without what was fitted.
 fn seen(scheduler: &str, file: &str, ms: std::ops::Range<u64>) -> Seen {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/");
     let given = Workload::load(&format!("{folder}{file}.json"), Mode::Workgen).expect("readable");
-    let juno = Machine::load("juno-r2").expect("built in");
+    let sheet = alight_machine::open_bare("juno-r2").and_then(|draft| draft.resolve());
+    let juno = sheet.expect("built in").machine;
     let rules = (scheduler, Governor::Schedutil);
     let mut record = Record::default();
     begin_under(rules, &juno, &given.workload, &mut record, |sim| {
@@ -280,18 +282,18 @@ fn eight_capped_hogs_pack_on_the_little_cpus_two_each() {
     let at = 2000..4000;
     let max = seen(MAX, "juno-r2/capped-eight", at);
     assert_eq!(max.tasks, [5, 1, 1, 1, 0, 0], "full ones are all alike");
-    // A hog that sleeps briefly may return to a big CPU for a while, until all have settled. The first
-    // form on 7.2 never settles: a hog goes there again and again, for 20 to 60 ms of each second.
-    for (scheduler, at, at_most) in [
-        (FORMS[0], 5000..7000, 0),
-        (FORMS[2], 5000..7000, 0),
-        (NEWER[0], 10_000..12_000, 60),
-        (NEWER[1], 5000..7000, 0),
+    // A hog that sleeps briefly may return to a big CPU for a while, until all have settled. That
+    // takes the first form nine seconds on 7.2.
+    for (scheduler, at) in [
+        (FORMS[0], 5000..7000),
+        (FORMS[2], 5000..7000),
+        (NEWER[0], 10_000..12_000),
+        (NEWER[1], 5000..7000),
     ] {
         let sum = seen(scheduler, "juno-r2/capped-eight", at.clone());
         let figures = sum.figures(scheduler);
         assert_eq!(sum.tasks, [2, 2, 2, 2, 0, 0], "{figures}");
-        assert!(sum.big() <= at_most && sum.overutilized == 0, "{figures}");
+        assert_eq!((sum.big(), sum.overutilized), (0, 0), "{figures}");
     }
 }
 

@@ -13,7 +13,7 @@ import pytest
 import alight
 from alight import _trace
 
-LOAD = "hackbench -g 1 -l 5"
+LOAD = "hackbench -g 1 -l 8"
 GIVEN = {"task": 1003, "signal": "util", "cpu": 0}
 
 
@@ -79,7 +79,7 @@ def test_a_recording_has_the_states_of_its_run(run, recorded):
         states = trace.get_view("polars").ana.tasks.df_tasks_states()
         return states.sort("pid", maintain_order=True).drop("Time", "delta")
 
-    assert len(by_task(recorded)) > 500
+    assert len(by_task(recorded)) > 1000
     assert by_task(run.trace).equals(by_task(recorded))
     assert recorded.cpus_count == run.trace.cpus_count == 6
 

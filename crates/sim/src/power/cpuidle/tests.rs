@@ -6,24 +6,29 @@ use crate::dispatch::Sim;
 use crate::face::api::Scenario;
 use crate::world::Output;
 use crate::world::timers::Timers;
-use alight_machine::Governor;
+use alight_machine::{Governor, Machine};
 use alight_workload::Workload;
 
 const US: u64 = 1000;
 const MS: u64 = 1000 * US;
 
-/// Runs `test` on a machine of the library, with the times that its file states (a fit moves those of
-/// idle states). Its CPUs are all idle since time 0. There are no tasks.
+/// A machine of the library as its file states it, without what was fitted (a fit moves the times of
+/// idle states).
+pub(crate) fn stated(name: &str) -> Machine {
+    let sheet = alight_machine::open_bare(name).and_then(|draft| draft.resolve());
+    sheet
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
+        .machine
+}
+
+/// Runs `test` on a machine of the library as its file states it ([`stated`]). Its CPUs are all idle since time 0. There are no tasks.
 pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
     at_boot_of("linux-5.5", name, governor, test);
 }
 
 /// As [`at_boot`], under another kernel.
 pub(crate) fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
-    let sheet = alight_machine::open_bare(name).and_then(|draft| draft.resolve());
-    let machine = sheet
-        .unwrap_or_else(|error| panic!("{name}: {error}"))
-        .machine;
+    let machine = stated(name);
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let loaded = Workload::from_command_line("hackbench -g 1").expect("a workload");
     let workloads = [loaded.workload];

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::dispatch::Sim;
+use crate::power::cpuidle::tests::stated;
 use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
 use alight_machine::{Governor, Machine};
 use alight_workload::Mode;
@@ -164,8 +165,7 @@ struct Seen {
 fn seen(scheduler: &str, file: &str, ms: std::ops::Range<u64>) -> Seen {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/");
     let given = Workload::load(&format!("{folder}{file}.json"), Mode::Workgen).expect("readable");
-    let sheet = alight_machine::open_bare("juno-r2").and_then(|draft| draft.resolve());
-    let juno = sheet.expect("built in").machine;
+    let juno = stated("juno-r2");
     let rules = (scheduler, Governor::Schedutil);
     let mut record = Record::default();
     begin_under(rules, &juno, &given.workload, &mut record, |sim| {

@@ -2,12 +2,7 @@
 //! Idle states of a core type: the states without and with the cluster or the domain.
 
 use super::*;
-
-/// A machine with the times of its idle states as they are stated, not as they are fitted.
-fn stated(name: &str) -> alight_machine::Machine {
-    let sheet = alight_machine::open_bare(name).and_then(|draft| draft.resolve());
-    sheet.expect("built in").machine
-}
+use crate::power::cpuidle::tests::stated;
 
 #[test]
 fn a_cluster_state_falls_back_on_the_deepest_core_state_above_it() {

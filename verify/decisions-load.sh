@@ -89,15 +89,16 @@ whole() {
 	hackbench -g 2 -f 2 -l 2000 -p
 }
 
+# Some ten thousand decisions: of fewer, three for which a CPU changed twice meanwhile would be too many.
 sample() {
-	stress-ng -q --temp-path /tmp --switch 2 --switch-ops 1000
-	taskset 5 hackbench -g 1 -f 2 -l 200
+	stress-ng -q --temp-path /tmp --switch 2 --switch-ops 4000
+	taskset 5 hackbench -g 1 -f 2 -l 1000
 	chrt -i 0 stress-ng -q --nanosleep 1 --nanosleep-ops 30 &
-	sysbench threads --threads=6 --thread-yields=10 --thread-locks=3 --events=600 run
+	sysbench threads --threads=6 --thread-yields=10 --thread-locks=3 --events=2400 run
 	wait
-	uclampset -m 300 -M 700 hackbench -g 1 -f 1 -l 100
+	uclampset -m 300 -M 700 hackbench -g 1 -f 1 -l 1000
 	chrt -f 10 stress-ng -q --cpu 1 --cpu-load 50 --cpu-load-slice 2 --cpu-ops 3 &
-	hackbench -g 2 -f 2 -l 100 -p
+	hackbench -g 2 -f 2 -l 1000 -p
 	wait
 	mix 1
 }

@@ -151,6 +151,11 @@ impl CaseAnswer<'_> {
     }
 }
 
+/// The one in percent of the other; of equal numbers 100 to the last bit, so divided first.
+pub(super) fn percent_of(found: f64, other: f64) -> f64 {
+    100.0 * (found / other)
+}
+
 fn judge(check: &Check, comparison: &Comparison, length: Length) -> CheckOutcome {
     let mean = |scheduler: &str| {
         let variant =
@@ -161,7 +166,7 @@ fn judge(check: &Check, comparison: &Comparison, length: Length) -> CheckOutcome
         None => mean(&check.scheduler),
         Some(other) => (mean(&check.scheduler).zip(mean(other)))
             .filter(|(_, other)| *other != 0.0)
-            .map(|(found, other)| 100.0 * found / other),
+            .map(|(found, other)| percent_of(found, other)),
     };
     let Some(found) = found else {
         return CheckOutcome::NoNumber;

@@ -82,10 +82,15 @@ impl Again<'_> {
                     ratio(found?.1)
                 };
                 let whole = ratio(delta)?;
-                let unmoved = of_it(&self.unmoved).filter(|ratio| *ratio > 0.0)?;
+                let unmoved = of_it(&self.unmoved)?;
                 let mut ends = (whole, whole);
                 for moved in &moved {
-                    let there = whole * of_it(moved)? / unmoved;
+                    let moved = of_it(moved)?;
+                    // Of what comes to nothing there is no quotient: what is predicted there stands.
+                    let there = match unmoved > 0.0 {
+                        true => whole * moved / unmoved,
+                        false => moved,
+                    };
                     ends = (ends.0.min(there), ends.1.max(there));
                 }
                 let percent = |ratio: f64| 100.0 * (ratio - 1.0);

@@ -249,6 +249,14 @@ fn checks_hold_fail_and_miss_their_number() {
     );
 }
 
+/// A check may want equal figures.
+#[test]
+fn equal_figures_are_a_hundred_percent_of_each_other() {
+    // 100 times this, divided by it, is not 100.
+    let figure = 724.8355844081808;
+    assert_eq!(answer::percent_of(figure, figure), 100.0);
+}
+
 #[test]
 fn a_row_without_a_number_fails() {
     let machine = fake::machine();
@@ -383,15 +391,8 @@ fn a_prediction_has_the_interval_of_the_costs_that_are_left_open() {
     let switch = |machine: &Machine| f64::from(machine.core_types[0].costs.switch_ns);
     let sheet = alight_machine::load("juno-r0").expect("built in");
     let now = switch(&sheet.machine);
-    let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
-        let mut outcome = fake::better(scenario);
-        let gain = match scenario.scheduler.params.features {
-            0 => 1.0,
-            _ => 1.0 + switch(scenario.machine) / now,
-        };
-        outcome.results[0].value = 100.0 * gain;
-        Ok(outcome)
-    };
+    let gains = |of_costs: f64| 1.0 + of_costs;
+    let comes_to_nothing = |_| 0.0;
     let names = calibrate::PARAMETERS.map(|parameter| parameter.name.to_owned());
     let fitted = |open: Vec<Vec<u64>>| Calibration {
         machine: "juno-r0".to_owned(),
@@ -409,14 +410,27 @@ fn a_prediction_has_the_interval_of_the_costs_that_are_left_open() {
     ];
     let mut measured = trusting(None);
     measured.costs.standing = CostStanding::Stated;
-    for (trust, points, expected) in [
-        (trusting(Some(fitted(half_and_double))), 2, (50.0, 200.0)),
-        (trusting(Some(fitted(vec![]))), 0, (100.0, 100.0)),
-        (measured, 0, (100.0, 100.0)),
-    ] {
+    let fit = trusting(Some(fitted(half_and_double)));
+    type Variant<'a> = &'a (dyn Fn(f64) -> f64 + Sync);
+    let cases: [(&Trust, Variant<'_>, usize, (f64, f64)); 4] = [
+        (&fit, &gains, 2, (50.0, 200.0)),
+        (&fit, &comes_to_nothing, 2, (-100.0, -100.0)),
+        (&trusting(Some(fitted(vec![]))), &gains, 0, (100.0, 100.0)),
+        (&measured, &gains, 0, (100.0, 100.0)),
+    ];
+    for (trust, variant, points, expected) in cases {
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
+            let mut outcome = fake::better(scenario);
+            let ratio = match scenario.scheduler.params.features {
+                0 => 1.0,
+                _ => variant(switch(scenario.machine) / now),
+            };
+            outcome.results[0].value = 100.0 * ratio;
+            Ok(outcome)
+        };
         let ask = StudyQuestion {
             scenario: Scenario::new(&sheet.machine, &[], &study.schedulers[0]),
-            trust: &trust,
+            trust,
             length: Length::Full,
             runs: None,
             command: String::new(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! All studies for people, with what came out of each when it last ran whole: how far the base is from
-//! what was published, and what is predicted of the first row. The title of a study stands below.
+//! what was published, what is predicted of the first row, and what was measured of that. The title of
+//! a study stands below.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,14 @@ use alight_compare::report::{Columns, number, words};
 use super::Study;
 use super::outcomes::{Outcome, Predicted, outcomes};
 
-const HEADS: [&str; 6] = [
+const HEADS: [&str; 7] = [
     "study",
     "machine",
     "before: off by",
     "prediction",
     "costs",
     "runs, 95%",
+    "published",
 ];
 
 /// The list.
@@ -54,7 +56,7 @@ pub(super) fn list_of(
 fn rows(
     study: &Study,
     outcome: Option<&Outcome>,
-) -> Result<Vec<[String; 6]>, alight_machine::Error> {
+) -> Result<Vec<[String; 7]>, alight_machine::Error> {
     let before = match outcome {
         None => "not run".to_owned(),
         Some(outcome) => before(study, outcome)?,
@@ -63,17 +65,11 @@ fn rows(
     let is_main = |one: &&Predicted| {
         (&one.which.case, &one.which.metric) == (&all[0].which.case, &all[0].which.metric)
     };
-    let mut rows: Vec<[String; 6]> = (all.iter().filter(is_main))
+    let mut rows: Vec<[String; 7]> = (all.iter().filter(is_main))
         .map(|one| {
-            let [prediction, costs, runs] = predicted(study, one);
-            [
-                String::new(),
-                String::new(),
-                String::new(),
-                prediction,
-                costs,
-                runs,
-            ]
+            let mut row: [String; 7] = Default::default();
+            row[3..].clone_from_slice(&predicted(study, one));
+            row
         })
         .collect();
     if rows.is_empty() {
@@ -99,13 +95,14 @@ fn before(study: &Study, outcome: &Outcome) -> Result<String, alight_machine::Er
     }
 }
 
-/// A prediction and its intervals.
-fn predicted(study: &Study, one: &Predicted) -> [String; 3] {
+/// A prediction, its intervals, and what was published of it.
+fn predicted(study: &Study, one: &Predicted) -> [String; 4] {
     let scheduler = words::short_name(&one.which.scheduler, &study.schedulers[0].name);
     let percent = number::percent(Some(one.percent));
     [
         format!("{}, {scheduler}: {percent}", one.which.metric),
         number::interval(one.costs),
         number::interval(one.runs),
+        (one.published).map_or_else(String::new, |percent| number::percent(Some(percent))),
     ]
 }

@@ -485,11 +485,12 @@ fn an_outcome_is_written_read_and_listed() {
     assert_eq!(read["mine"], outcome, "{text}");
     let listed = |outcomes| list::list_of(std::slice::from_ref(&study), &outcomes).unwrap();
     let squeezed = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let heads = "study machine before: off by prediction costs runs, 95%";
+    let heads = "study machine before: off by prediction costs runs, 95% published";
     assert_eq!(
         squeezed(listed(read.clone())),
         format!(
-            "{heads} mine juno-r0 -50.0%, not had events, +asym-capacity: +50.1% [+49.1, +51.1] mine"
+            "{heads} mine juno-r0 -50.0%, not had events, +asym-capacity: +50.1% [+49.1, +51.1] \
+             +51.0% mine"
         )
     );
     let mut earlier = read;

@@ -9,7 +9,7 @@
 //! that is meant,
 //! `ALIGHT_BLESS=1 cargo test -p alight --test docs` writes those anew.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -174,38 +174,78 @@ fn the_tutorial_opens_with_what_the_demo_prints() {
     }
 }
 
-/// The numbers among the words of a text.
+/// The numbers among the words of a text, without the plus that tables have.
 fn numbers(text: &str) -> BTreeSet<&str> {
     text.split_whitespace()
         .map(|word| word.trim_matches(&['[', ']', ',', '%'][..]))
+        .map(|word| word.strip_prefix('+').unwrap_or(word))
         .filter(|word| word.parse::<f64>().is_ok())
         .collect()
+}
+
+/// The report of the studies and its short form, by study.
+fn report() -> BTreeMap<String, String> {
+    let page = fs::read_to_string(tree().join("docs/results/studies.md")).unwrap();
+    let sections = page.split("\n## ").skip(1);
+    let sections = sections.map(|section| section.split_once('\n').expect("a heading"));
+    let owned = |(name, section): (&str, &str)| (name.to_owned(), section.to_owned());
+    let mut report: BTreeMap<String, String> = sections.map(owned).collect();
+    let short = fs::read_to_string(tree().join("studies/outcomes.toml")).unwrap();
+    let mut name = "";
+    for line in short.lines() {
+        if line.starts_with('[') {
+            let table = line.trim_matches(&['[', ']'][..]);
+            name = table.split('.').next().unwrap();
+        } else if let Some(section) = report.get_mut(name) {
+            *section += &format!("{line}\n");
+        }
+    }
+    report
+}
+
+/// What of the figures in these cells of a table is not in that study's section of the report.
+fn not_in(report: &BTreeMap<String, String>, name: &str, cells: &str) -> Vec<String> {
+    let section = report.get(name);
+    let section = section.unwrap_or_else(|| panic!("the report has no section '{name}'"));
+    let known = numbers(section);
+    let stated = cells.split('|').flat_map(numbers);
+    let wrong = stated.filter(|number| !known.contains(number));
+    wrong.map(str::to_owned).collect()
 }
 
 /// Each row of the README's results has figures of that study's section of the report.
 #[test]
 fn the_readmes_results_are_those_of_the_report() {
     let readme = fs::read_to_string(tree().join("README.md")).unwrap();
-    let report = fs::read_to_string(tree().join("docs/results/studies.md")).unwrap();
+    let report = report();
     let mut rows = 0;
     for row in readme.lines() {
         let Some(row) = row.strip_prefix("| `alight study run ") else {
             continue;
         };
         let (name, cells) = row.split_once("` |").expect("the end of the command");
-        let (_, section) = report
-            .split_once(&format!("\n## {name}\n"))
-            .unwrap_or_else(|| panic!("the report has no section '{name}'"));
-        let section = section.split("\n## ").next().unwrap();
-        // The first cell is words.
-        let stated: BTreeSet<&str> = cells.split('|').skip(1).flat_map(numbers).collect();
-        let known = numbers(section);
-        let wrong: Vec<_> = stated.difference(&known).collect();
-        assert!(stated.len() >= 4, "{name}: only {stated:?} are stated");
-        assert!(wrong.is_empty(), "{name}: {wrong:?} are not in the report");
+        let (_, cells) = cells.split_once('|').expect("words first");
+        assert!(numbers(cells).len() >= 4, "{name}: {cells}");
+        assert_eq!(not_in(&report, name, cells), [""; 0], "{name}");
         rows += 1;
     }
     assert!(rows >= 6, "only {rows} rows were found");
+}
+
+/// The tables of what came out have each study, with figures of its section of the report.
+#[test]
+fn the_tables_of_what_came_out_are_those_of_the_report() {
+    let page = fs::read_to_string(tree().join("docs/explanation/studying.md")).unwrap();
+    let (_, tables) = page.split_once("\n## What came out\n").expect("them");
+    let tables = tables.split("\n## ").next().unwrap();
+    let report = report();
+    let rows = tables.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows: Vec<_> = rows.map(|row| row.split_once("` |").unwrap()).collect();
+    for (name, cells) in &rows {
+        assert_eq!(not_in(&report, name, cells), [""; 0], "{name}");
+    }
+    let found: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
+    assert_eq!(found, report.keys().map(String::as_str).collect());
 }
 
 /// The glossary names every step, in a row of its own.

@@ -89,7 +89,8 @@ whole() {
 	hackbench -g 2 -f 2 -l 2000 -p
 }
 
-# Some ten thousand decisions: of fewer, three for which a CPU changed twice meanwhile would be too many.
+# Some ten thousand decisions. One of 1000 may differ, since a CPU can change twice meanwhile; of three
+# thousand decisions three did once.
 sample() {
 	stress-ng -q --temp-path /tmp --switch 2 --switch-ops 4000
 	taskset 5 hackbench -g 1 -f 2 -l 1000

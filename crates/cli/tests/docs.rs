@@ -174,50 +174,89 @@ fn the_tutorial_opens_with_what_the_demo_prints() {
     }
 }
 
-/// The numbers among the words of a text, without the plus that tables have.
+/// The numbers among the words of a text.
 fn numbers(text: &str) -> BTreeSet<&str> {
     text.split_whitespace()
         .map(|word| word.trim_matches(&['[', ']', ',', '%'][..]))
-        .map(|word| word.strip_prefix('+').unwrap_or(word))
         .filter(|word| word.parse::<f64>().is_ok())
         .collect()
 }
 
-/// The report of the studies and its short form, by study.
-fn report() -> BTreeMap<String, String> {
+/// What came out of a study: its section of the report, and its predictions as tables have them.
+struct CameOut {
+    section: String,
+    /// `+3.8% [+3.2, +5.1]`, with the published change.
+    predictions: Vec<(String, String)>,
+}
+
+/// By study.
+fn came_out() -> BTreeMap<String, CameOut> {
     let page = fs::read_to_string(tree().join("docs/results/studies.md")).unwrap();
     let sections = page.split("\n## ").skip(1);
     let sections = sections.map(|section| section.split_once('\n').expect("a heading"));
-    let owned = |(name, section): (&str, &str)| (name.to_owned(), section.to_owned());
-    let mut report: BTreeMap<String, String> = sections.map(owned).collect();
-    let short = fs::read_to_string(tree().join("studies/outcomes.toml")).unwrap();
-    let mut name = "";
-    for line in short.lines() {
-        if line.starts_with('[') {
-            let table = line.trim_matches(&['[', ']'][..]);
-            name = table.split('.').next().unwrap();
-        } else if let Some(section) = report.get_mut(name) {
-            *section += &format!("{line}\n");
-        }
-    }
-    report
+    let sections: BTreeMap<&str, &str> = sections.collect();
+    let listed = Command::cargo_bin("alight")
+        .unwrap()
+        .args(["study", "list", "--json"])
+        .output()
+        .unwrap();
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let studies = listed["studies"].as_array().unwrap().iter();
+    studies
+        .map(|study| {
+            let name = study["name"].as_str().unwrap();
+            let predictions = study["outcome"]["prediction"].as_array().unwrap().iter();
+            let came_out = CameOut {
+                section: sections[name].to_owned(),
+                predictions: predictions.map(predicted).collect(),
+            };
+            (name.to_owned(), came_out)
+        })
+        .collect()
 }
 
-/// What of the figures in these cells of a table is not in that study's section of the report.
-fn not_in(report: &BTreeMap<String, String>, name: &str, cells: &str) -> Vec<String> {
-    let section = report.get(name);
-    let section = section.unwrap_or_else(|| panic!("the report has no section '{name}'"));
-    let known = numbers(section);
-    let stated = cells.split('|').flat_map(numbers);
-    let wrong = stated.filter(|number| !known.contains(number));
-    wrong.map(str::to_owned).collect()
+fn predicted(one: &Value) -> (String, String) {
+    // Zero has a plus.
+    let signed = |number: &Value| {
+        number
+            .as_f64()
+            .map(|number| format!("{:+.1}", number + 0.0))
+    };
+    let percent = |number| signed(number).map(|number| format!("{number}%"));
+    let costs = [0, 1].map(|end| signed(&one["costs"][end]).unwrap_or_default());
+    (
+        format!(
+            "{} [{}]",
+            percent(&one["percent"]).unwrap(),
+            costs.join(", ")
+        ),
+        percent(&one["published"]).unwrap_or_else(|| "-".to_owned()),
+    )
 }
 
-/// Each row of the README's results has figures of that study's section of the report.
+/// The prediction in a row of a table is one of the study's. If the next column is of what was published,
+/// it is that of the same prediction. All other numbers of the cells are in the section.
+fn holds(studies: &BTreeMap<String, CameOut>, name: &str, cells: &str, published: bool) {
+    let came_out = studies.get(name);
+    let came_out = came_out.unwrap_or_else(|| panic!("the report has no section '{name}'"));
+    let stated = |(prediction, change): &(String, String)| match published {
+        true => format!(" {prediction} | {change} |"),
+        false => format!(" {prediction} |"),
+    };
+    let stated: Vec<String> = came_out.predictions.iter().map(stated).collect();
+    let found = stated.iter().find(|stated| cells.contains(*stated));
+    let found = found.unwrap_or_else(|| panic!("{name}: {cells}: not one of {stated:?}"));
+    let rest = cells.replace(found, "");
+    let known = numbers(&came_out.section);
+    let wrong: Vec<_> = numbers(&rest).difference(&known).copied().collect();
+    assert!(wrong.is_empty(), "{name}: {wrong:?} are not in the report");
+}
+
+/// Each row of the README's results has figures of that study.
 #[test]
 fn the_readmes_results_are_those_of_the_report() {
     let readme = fs::read_to_string(tree().join("README.md")).unwrap();
-    let report = report();
+    let studies = came_out();
     let mut rows = 0;
     for row in readme.lines() {
         let Some(row) = row.strip_prefix("| `alight study run ") else {
@@ -226,26 +265,30 @@ fn the_readmes_results_are_those_of_the_report() {
         let (name, cells) = row.split_once("` |").expect("the end of the command");
         let (_, cells) = cells.split_once('|').expect("words first");
         assert!(numbers(cells).len() >= 4, "{name}: {cells}");
-        assert_eq!(not_in(&report, name, cells), [""; 0], "{name}");
+        holds(&studies, name, cells, false);
         rows += 1;
     }
     assert!(rows >= 6, "only {rows} rows were found");
 }
 
-/// The tables of what came out have each study, with figures of its section of the report.
+/// The tables of what came out have each study, with its figures.
 #[test]
 fn the_tables_of_what_came_out_are_those_of_the_report() {
     let page = fs::read_to_string(tree().join("docs/explanation/studying.md")).unwrap();
     let (_, tables) = page.split_once("\n## What came out\n").expect("them");
     let tables = tables.split("\n## ").next().unwrap();
-    let report = report();
-    let rows = tables.lines().filter_map(|line| line.strip_prefix("| `"));
-    let rows: Vec<_> = rows.map(|row| row.split_once("` |").unwrap()).collect();
-    for (name, cells) in &rows {
-        assert_eq!(not_in(&report, name, cells), [""; 0], "{name}");
+    let studies = came_out();
+    let mut found = BTreeSet::new();
+    for line in tables.lines() {
+        let Some(row) = line.strip_prefix("| `") else {
+            continue;
+        };
+        let (name, cells) = row.split_once("` |").expect("the end of the name");
+        // The table of kernel versions has two columns more.
+        holds(&studies, name, cells, cells.matches('|').count() == 5);
+        found.insert(name);
     }
-    let found: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
-    assert_eq!(found, report.keys().map(String::as_str).collect());
+    assert_eq!(found, studies.keys().map(String::as_str).collect());
 }
 
 /// The glossary names every step, in a row of its own.

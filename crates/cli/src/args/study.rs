@@ -97,9 +97,9 @@ pub struct StudyArgs {
 pub enum StudyVerb {
     /// Lists the studies, with what came out when they last ran whole
     ///
-    /// "Before: off by" is of the published figure of the base that the model is furthest from. Beyond
-    /// 25 % the base is not had. Then stands what is predicted of the study's first figure, its
-    /// intervals over costs and over runs, and the published change.
+    /// The column "before: off by" has how far the model is from the published figure of the base that it
+    /// misses most. Beyond 25 % the base is not had. The columns after it have what is predicted of the
+    /// study's first figure, its intervals over costs and over runs, and the published change.
     List {
         /// Print JSON (alight.studies/1)
         #[arg(long)]

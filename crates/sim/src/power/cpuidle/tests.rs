@@ -21,7 +21,8 @@ pub(crate) fn stated(name: &str) -> Machine {
         .machine
 }
 
-/// Runs `test` on a machine of the library as its file states it ([`stated`]). Its CPUs are all idle since time 0. There are no tasks.
+/// Runs `test` on a machine of the library as its file states it ([`stated`]). Its CPUs are all idle
+/// since time 0. There are no tasks.
 pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
     at_boot_of("linux-5.5", name, governor, test);
 }

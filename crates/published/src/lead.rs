@@ -35,6 +35,12 @@ pub(super) fn lead(answer: &Answer<'_>) -> Vec<Block> {
             open.runs,
             of_shortened(&open.shortened)
         ));
+        let without = |one: &&Predicted| one.costs.is_none();
+        let why = |one: &Predicted| {
+            let label = one.which.label();
+            format!("{label} has no interval of costs: with some of them its base is 0")
+        };
+        lines.extend(predicted.iter().filter(without).map(why));
     }
     vec![
         Block::Title("before, and what is predicted".to_owned()),

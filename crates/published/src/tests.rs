@@ -463,6 +463,23 @@ fn a_prediction_has_the_interval_of_the_costs_that_are_left_open() {
     assert_eq!(Again::jobs(&study, &ten, false), study.jobs(&ten) * 11);
 }
 
+#[test]
+fn a_prediction_without_an_interval_of_costs_says_why() {
+    let (study, machine) = (plain(), fake::machine());
+    let mut answer = answered(&study, &machine, Length::Full);
+    answer.open = Some(Open {
+        over: "costs that the fit leaves open",
+        points: 2,
+        runs: 5,
+        shortened: vec![],
+        intervals: vec![],
+    });
+    let text = render(&answer, &trusting(None), None, Style::Table);
+    let why = "one, events, linux-5.5+asym-capacity has no interval of costs: \
+               with some of them its base is 0\n";
+    assert!(text.contains(why), "{text}");
+}
+
 /// What `alight study list` shows is of studies that are built in, and can be read.
 #[test]
 fn the_outcomes_are_of_built_in_studies() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `cyclictest` of rt-tests 2.x: periodic threads that measure how late they wake.
 //!
-//! Thread k has the period `interval + k * distance`. Main creates the threads and looks at them each
-//! 10 ms (cyclictest.c, main()): unless it is quiet it prints a line for each, and when the first has
-//! its loops it ends them all. Spellings of older releases (`-e`, `-n`, `-y`) are understood.
+//! Thread k has the period `interval + k * distance`. It begins where the kernel places it, and then
+//! goes to the CPU that it is pinned to (cyclictest.c, timerthread()). Main creates the threads and
+//! looks at them each 10 ms (cyclictest.c, main()): unless it is quiet it prints a line for each, and
+//! when the first has its loops it ends them all. Spellings of older releases (`-e`, `-n`, `-y`) are
+//! understood.
 
 mod options;
 
@@ -13,8 +15,8 @@ use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::latency_measures;
 use crate::program::{
-    Attributes, HistogramId, Instruments, Observation, Op, OptionalId, Program, TaskSpec,
-    TimerMode, TimerOrigin, Workload,
+    Attributes, AttributesId, HistogramId, Instruments, Observation, Op, OptionalId, Program,
+    TaskSpec, TimerMode, TimerOrigin, Workload,
 };
 use crate::report::{CyclicThread, Cyclictest, Report};
 use options::Settings;
@@ -74,9 +76,17 @@ fn build(line: &str, settings: &Settings) -> Workload {
     let mut threads = vec![];
     for thread in 0..settings.threads {
         let interval_us = settings.period_us(thread);
-        let program = thread_program(thread, interval_us * NS_PER_US, loops(settings, thread));
-        let program = workload.add_program(program);
         let attributes = settings.attributes(thread);
+        let pin = settings.cpu_of(thread).map(|cpu| {
+            workload.attributes.push(Attributes {
+                affinity: Some(vec![cpu]),
+                ..Attributes::default()
+            });
+            workload.attributes.len() as AttributesId - 1
+        });
+        let period_ns = interval_us * NS_PER_US;
+        let program = thread_program(thread, pin, period_ns, loops(settings, thread));
+        let program = workload.add_program(program);
         threads.push(CyclicThread {
             task: workload.tasks.len() as u32,
             priority: attributes.rt_priority.unwrap_or(0),
@@ -128,8 +138,16 @@ fn loops(settings: &Settings, k: u32) -> Option<u64> {
     Some(all.min((end_ns / (settings.period_us(k) * NS_PER_US)).max(1)))
 }
 
-fn thread_program(thread: u32, period_ns: u64, loops: Option<u64>) -> Program {
+fn thread_program(
+    thread: u32,
+    pin: Option<AttributesId>,
+    period_ns: u64,
+    loops: Option<u64>,
+) -> Program {
     let mut asm = Assembler::default();
+    if let Some(attributes) = pin {
+        asm.op(Op::SetAttributes { attributes });
+    }
     asm.repeat(loops.unwrap_or(u64::MAX), |body| {
         body.op(Op::Timer {
             slot: 0,

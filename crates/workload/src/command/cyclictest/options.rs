@@ -45,19 +45,24 @@ impl Settings {
         self.interval_us + u64::from(k) * self.distance_us
     }
 
-    /// How thread `k` is scheduled.
+    /// How thread `k` is scheduled as it begins; one that is pinned begins on main's CPUs.
     pub fn attributes(&self, k: u32) -> Attributes {
         let spread = if self.spread_priorities { k } else { 0 };
         let priority = self.priority.saturating_sub(spread).max(1);
         Attributes {
             policy: Some(self.policy),
             rt_priority: is_realtime(self.policy).then_some(priority),
-            affinity: match &self.pinning {
-                Pinning::None => None,
-                Pinning::OwnCpu => Some(vec![k]),
-                Pinning::Among(cpus) => Some(vec![cpus[k as usize % cpus.len()]]),
-            },
+            affinity: self.cpu_of(k).and(self.main_cpus.clone()),
             ..Attributes::default()
+        }
+    }
+
+    /// The CPU to which thread `k` pins itself.
+    pub fn cpu_of(&self, k: u32) -> Option<u32> {
+        match &self.pinning {
+            Pinning::None => None,
+            Pinning::OwnCpu => Some(k),
+            Pinning::Among(cpus) => Some(cpus[k as usize % cpus.len()]),
         }
     }
 

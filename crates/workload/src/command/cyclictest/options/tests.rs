@@ -20,7 +20,7 @@ fn spell(settings: &Settings) -> String {
     let thread = |k| {
         let a = settings.attributes(k);
         let or_dash = |n: Option<u32>| n.map_or("-".to_owned(), |n| n.to_string());
-        let cpu = a.affinity.map(|cpus| cpus[0]);
+        let cpu = settings.cpu_of(k);
         let policy = a.policy.expect("has a policy");
         format!("{policy:?} {} {}", or_dash(a.rt_priority), or_dash(cpu))
     };
@@ -141,10 +141,8 @@ fn what_a_prefix_allows_is_what_there_is() {
         ("taskset -c 1 cyclictest -a 0 -t -q -D 1", vec![vec![0]]),
     ] {
         let loaded = crate::Workload::load_on(line, crate::Mode::default(), &site).expect(line);
-        let threads = loaded.workload.tasks[1..].iter();
-        let found: Vec<_> = threads
-            .filter_map(|task| task.attributes.affinity.clone())
-            .collect();
+        let pinned = loaded.workload.attributes.into_iter();
+        let found: Vec<_> = pinned.filter_map(|to| to.affinity).collect();
         assert_eq!(found, cpus, "{line}");
     }
 }

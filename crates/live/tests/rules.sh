@@ -114,17 +114,28 @@ cat >"$work/guest.sh" <<-'G'
 	capped=$!
 	taskset 2 sh -c 'while :; do :; done' &
 	hog=$!
-	sleep 2
-	taskset -p 3f $capped >/dev/null
-	taskset -p 3f $hog >/dev/null
-	waited=0
-	until [ "$(sed 's/.*) //' /proc/$hog/stat | cut -d' ' -f37)" -ge 4 ] || [ $waited = 40 ]; do
-		sleep 1
-		waited=$((waited + 1))
-	done
-	echo "rules hog: $(sed 's/.*) //' /proc/$hog/stat | cut -d' ' -f37)"
+	# From little CPUs, until the hog without a rule has come to a big one.
+	set_free() {
+		taskset -p 1 $capped >/dev/null
+		taskset -p 2 $hog >/dev/null
+		sleep 2
+		taskset -p 3f $capped >/dev/null
+		taskset -p 3f $hog >/dev/null
+		waited=0
+		until hog_cpu=$(sed 's/.*) //' /proc/$hog/stat | cut -d' ' -f37)
+			[ "$hog_cpu" -ge 4 ] || [ $waited = 40 ]; do
+			sleep 1
+			waited=$((waited + 1))
+		done
+	}
+	# A big CPU that is idle takes a task that waits, and a hog that never wakes stays there: again.
 	starter=$capped task=$capped
-	count_big
+	for attempt in 1 2 3; do
+		set_free
+		count_big
+		[ $found -gt 1 ] || break
+	done
+	echo "rules hog: $hog_cpu"
 	echo "rules capped hog: $found"
 	kill $hog $capped
 	end

@@ -60,18 +60,23 @@ cat >"$work/guest.sh" <<-'G'
 		taskset -p 3f $task >/dev/null
 	}
 
-	# How often of 6 times, a second apart, that thread is found on a big CPU. Starts no
-	# process, which would be in its way.
+	# What looks where a task is, and waits on descriptor 3, starts no process, which would be in
+	# its way.
 	mkfifo /tmp/never
 	exec 3<>/tmp/never
+	cpu_of() { # TASK: $cpu
+		read -r line </proc/$1/stat
+		set -- ${line##*) }
+		cpu=${37}
+	}
+	# How often of 6 times, a second apart, that thread is found on a big CPU.
 	count_big() {
 		read -r -t 2 line <&3
 		n=0
 		found=0
 		while [ $n -lt 6 ]; do
-			read -r line </proc/$starter/task/$task/stat
-			set -- ${line##*) }
-			[ "${37}" -lt 4 ] || found=$((found + 1))
+			cpu_of $task
+			[ $cpu -lt 4 ] || found=$((found + 1))
 			read -r -t 1 line <&3
 			n=$((n + 1))
 		done
@@ -122,16 +127,16 @@ cat >"$work/guest.sh" <<-'G'
 		taskset -p 3f $capped >/dev/null
 		taskset -p 3f $hog >/dev/null
 		waited=0
-		until hog_cpu=$(sed 's/.*) //' /proc/$hog/stat | cut -d' ' -f37)
-			[ "$hog_cpu" -ge 4 ] || [ $waited = 40 ]; do
-			sleep 1
+		until cpu_of $hog; [ $cpu -ge 4 ] || [ $waited = 40 ]; do
+			read -r -t 1 line <&3
 			waited=$((waited + 1))
 		done
 	}
 	# A big CPU that is idle takes a task that waits, and a hog that never wakes stays there: again.
-	starter=$capped task=$capped
+	task=$capped
 	for attempt in 1 2 3; do
 		set_free
+		hog_cpu=$cpu
 		count_big
 		[ $found -gt 1 ] || break
 	done

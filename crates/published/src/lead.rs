@@ -38,7 +38,9 @@ pub(super) fn lead(answer: &Answer<'_>) -> Vec<Block> {
         let without = |one: &&Predicted| one.costs.is_none();
         let why = |one: &Predicted| {
             let label = one.which.label();
-            format!("{label} has no interval of costs: with some of them its base is 0")
+            format!(
+                "{label} has no interval of costs: with some of them its base is 0 or has no figure"
+            )
         };
         lines.extend(predicted.iter().filter(without).map(why));
     }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::command::split;
+use crate::program::{Op, TaskSpec};
 
 fn outcome_on(line: &str, site: Option<&Site>) -> Result<Settings, String> {
     let words = split(line).expect("splits");
@@ -141,8 +142,15 @@ fn what_a_prefix_allows_is_what_there_is() {
         ("taskset -c 1 cyclictest -a 0 -t -q -D 1", vec![vec![0]]),
     ] {
         let loaded = crate::Workload::load_on(line, crate::Mode::default(), &site).expect(line);
-        let pinned = loaded.workload.attributes.into_iter();
-        let found: Vec<_> = pinned.filter_map(|to| to.affinity).collect();
+        // A thread begins where it may, and first of all pins itself.
+        let workload = loaded.workload;
+        let pins = |task: &TaskSpec| match workload.programs[task.program as usize].ops[0] {
+            Op::SetAttributes { attributes } => {
+                workload.attributes[attributes as usize].affinity.clone()
+            }
+            _ => None,
+        };
+        let found: Vec<_> = workload.tasks[1..].iter().filter_map(pins).collect();
         assert_eq!(found, cpus, "{line}");
     }
 }
